@@ -1227,8 +1227,8 @@ CREATE TABLE handler_dead_letters (
     module      TEXT COLLATE "C" NOT NULL,
     id          BIGINT NOT NULL,
     version     BIGINT NOT NULL,
-    -- EVENT or OVERFLOW.
-    kind        TEXT NOT NULL CHECK (kind IN ('EVENT', 'OVERFLOW')),
+    -- EVENT, TICK, TIMER or OVERFLOW.
+    kind        TEXT NOT NULL CHECK (kind IN ('EVENT', 'TICK', 'TIMER', 'OVERFLOW')),
     event_key   TEXT NOT NULL,
     first_at    BIGINT NOT NULL,
     at          BIGINT NOT NULL,
@@ -1256,6 +1256,51 @@ CREATE TABLE handler_dead_letters (
     PRIMARY KEY (network_id, module, id)
 );
 CREATE INDEX handler_dead_letters_by_age ON handler_dead_letters (at);
+
+-- Schedules of the modules at the extension point `schedules`.
+CREATE TABLE module_schedules (
+    network_id UUID NOT NULL,
+    module     TEXT COLLATE "C" NOT NULL,
+    name       TEXT COLLATE "C" NOT NULL,
+    cron       TEXT NOT NULL,
+    -- SKIP, ONCE or ALL.
+    catch_up   TEXT NOT NULL,
+    -- First tick that has neither begun nor been missed; null: there is none.
+    next_at    BIGINT,
+    -- Time at which there is something to do: `next_at`, or the next attempt at the tick under way.
+    due_at     BIGINT,
+    -- Ticks that were due before are missed.
+    free_at    BIGINT NOT NULL,
+    -- Number of ticks that were missed since the last one that ran.
+    missed     BIGINT NOT NULL DEFAULT 0,
+    -- Tick under way, as a number and as JSON; it is committed with the effects of its call.
+    run_seq    BIGINT,
+    run        TEXT,
+    -- JSON: the last tick.
+    last_run   TEXT,
+    PRIMARY KEY (network_id, module, name)
+);
+CREATE INDEX module_schedules_due ON module_schedules (network_id, due_at) WHERE due_at IS NOT NULL;
+
+-- Timers that modules have set. The row is deleted with the effects of its call.
+CREATE TABLE module_timers (
+    network_id  UUID NOT NULL,
+    module      TEXT COLLATE "C" NOT NULL,
+    timer       TEXT COLLATE "C" NOT NULL,
+    -- Tells it apart from an earlier one of the same key.
+    seq         BIGINT NOT NULL,
+    fires_at    BIGINT NOT NULL,
+    payload     TEXT NOT NULL,
+    -- Player of a key `player:<uuid>`.
+    player_uuid UUID,
+    set_at      BIGINT NOT NULL,
+    -- Number of failed attempts.
+    attempts    BIGINT NOT NULL DEFAULT 0,
+    -- Time of the next attempt; null: its module is not at the extension point.
+    due_at      BIGINT,
+    PRIMARY KEY (network_id, module, timer)
+);
+CREATE INDEX module_timers_due ON module_timers (network_id, due_at) WHERE due_at IS NOT NULL;
 
 
 -- Events and webhooks --------------------------------------------------------------------------------------------------

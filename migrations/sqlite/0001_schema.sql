@@ -1238,8 +1238,8 @@ CREATE TABLE handler_dead_letters (
     module      TEXT NOT NULL,
     id          INTEGER NOT NULL,
     version     INTEGER NOT NULL,
-    -- EVENT or OVERFLOW.
-    kind        TEXT NOT NULL CHECK (kind IN ('EVENT', 'OVERFLOW')),
+    -- EVENT, TICK, TIMER or OVERFLOW.
+    kind        TEXT NOT NULL CHECK (kind IN ('EVENT', 'TICK', 'TIMER', 'OVERFLOW')),
     event_key   TEXT NOT NULL,
     first_at    INTEGER NOT NULL,
     at          INTEGER NOT NULL,
@@ -1267,6 +1267,51 @@ CREATE TABLE handler_dead_letters (
     PRIMARY KEY (network_id, module, id)
 ) WITHOUT ROWID;
 CREATE INDEX handler_dead_letters_by_age ON handler_dead_letters (at);
+
+-- Schedules of the modules at the extension point `schedules`.
+CREATE TABLE module_schedules (
+    network_id BLOB NOT NULL,
+    module     TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    cron       TEXT NOT NULL,
+    -- SKIP, ONCE or ALL.
+    catch_up   TEXT NOT NULL,
+    -- First tick that has neither begun nor been missed; null: there is none.
+    next_at    INTEGER,
+    -- Time at which there is something to do: `next_at`, or the next attempt at the tick under way.
+    due_at     INTEGER,
+    -- Ticks that were due before are missed.
+    free_at    INTEGER NOT NULL,
+    -- Number of ticks that were missed since the last one that ran.
+    missed     INTEGER NOT NULL DEFAULT 0,
+    -- Tick under way, as a number and as JSON; it is committed with the effects of its call.
+    run_seq    INTEGER,
+    run        TEXT,
+    -- JSON: the last tick.
+    last_run   TEXT,
+    PRIMARY KEY (network_id, module, name)
+) WITHOUT ROWID;
+CREATE INDEX module_schedules_due ON module_schedules (network_id, due_at) WHERE due_at IS NOT NULL;
+
+-- Timers that modules have set. The row is deleted with the effects of its call.
+CREATE TABLE module_timers (
+    network_id  BLOB NOT NULL,
+    module      TEXT NOT NULL,
+    timer       TEXT NOT NULL,
+    -- Tells it apart from an earlier one of the same key.
+    seq         INTEGER NOT NULL,
+    fires_at    INTEGER NOT NULL,
+    payload     TEXT NOT NULL,
+    -- Player of a key `player:<uuid>`.
+    player_uuid BLOB,
+    set_at      INTEGER NOT NULL,
+    -- Number of failed attempts.
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    -- Time of the next attempt; null: its module is not at the extension point.
+    due_at      INTEGER,
+    PRIMARY KEY (network_id, module, timer)
+) WITHOUT ROWID;
+CREATE INDEX module_timers_due ON module_timers (network_id, due_at) WHERE due_at IS NOT NULL;
 
 
 -- Events and webhooks --------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, ModuleInfo), 
             let Upload::Component(surface) = inspect(&component)? else {
                 return Err("wrapping it did not give a component".into());
             };
-            let info = with_manifest(bytes, check_surface(&surface)?)?;
+            let info = with_manifest(bytes, &surface, check_surface(&surface)?)?;
             Ok((Cow::Owned(component), info))
         }
     }
@@ -36,7 +36,7 @@ pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, ModuleInfo), 
 
 fn check_component(bytes: &[u8], surface: &Surface) -> Result<ModuleInfo, String> {
     wasi::refuse(bytes, surface.imports.iter().map(String::as_str))?;
-    with_manifest(bytes, check_surface(surface)?)
+    with_manifest(bytes, surface, check_surface(surface)?)
 }
 
 fn check_core(bytes: &[u8], has_type: bool, imports: &[String]) -> Result<(), String> {

@@ -135,7 +135,7 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
         {
             return Err(format!("it exports `{export}`, an extension point that this hub does not serve yet"));
         }
-        let point = named.map(|(interface, number)| (Point::from_name(interface), number));
+        let point = named.map(|(interface, number)| (Point::of_interface(interface), number));
         let Some((Some(point), number)) = point else {
             return Err(format!(
                 "it exports `{export}`, which is no extension point. The points are {}. (`hub module build` removes \
@@ -162,11 +162,12 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
         return Err(no_point());
     }
     points.sort_unstable();
+    points.dedup();
     Ok(ModuleInfo { points, world_version, manifest: None })
 }
 
 /// Reads the manifest of an upload, and checks that it declares what the module exports. A module of 1.0 has none.
-pub(crate) fn with_manifest(upload: &[u8], mut info: ModuleInfo) -> Result<ModuleInfo, String> {
+pub(crate) fn with_manifest(upload: &[u8], surface: &Surface, mut info: ModuleInfo) -> Result<ModuleInfo, String> {
     if !versions::find(&info.world_version).is_some_and(|version| version.has_point(Point::Events)) {
         return Ok(info);
     }
@@ -182,7 +183,8 @@ pub(crate) fn with_manifest(upload: &[u8], mut info: ModuleInfo) -> Result<Modul
         };
     };
     let manifest = manifest::Manifest::parse(text).map_err(invalid)?;
-    manifest.check_exports(&info.points).map_err(invalid)?;
+    let exports: Vec<_> = surface.exports.iter().filter_map(|(name, _)| Some(contract_name(name)?.0)).collect();
+    manifest.check_exports(&exports).map_err(invalid)?;
     info.manifest = Some(String::from_utf8_lossy(text).into_owned());
     Ok(info)
 }
@@ -232,6 +234,8 @@ mod tests {
         .unwrap();
         assert_eq!(info.points, [Point::Chat, Point::Punishment]);
         assert_eq!(info.world_version, "1.0.0");
+        let both = &["network-hub:module/timers@1.1.0", "network-hub:module/schedules@1.1.0"];
+        assert_eq!(check_surface(&surface(&[], both)).unwrap().points, [Point::Schedules]);
     }
 
     #[test]
@@ -244,6 +248,7 @@ mod tests {
             (&["network-hub:module/log@1.1.0"], &[chat], "mixes versions of the contract: 1.0.0, 1.1.0"),
             (&["network-hub:module/state@1.0.0"], &[chat], "not part of the contract"),
             (&[], &["network-hub:module/events@1.0.0"], "version 1.0.0 of the contract has no events"),
+            (&[], &["network-hub:module/timers@1.0.0"], "version 1.0.0 of the contract has no schedules"),
             (&[], &["network-hub:module/login@1.1.0"], "does not serve yet"),
             (&["network-hub:module/http@1.0.0"], &[chat], "not part of the contract"),
             (&["acme:tools/log@1.0.0"], &[chat], "does not offer"),

@@ -103,8 +103,9 @@ pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LIN
 pub use module::{ComponentSource, ModuleHandle, Prepared};
 pub use network::UploadPermit;
 pub use operation::{
-    AnswerRequest, Answered, AnyAnswer, AnyInput, Candidate, Candidates, EndpointAnswer, FilterChat, HandleEvent,
-    Handled, HandlerAnswer, Operation, Rank, RankAnswer, RankServers, RankWorlds, Ranking, ReviewPunishment,
+    AnswerRequest, Answered, AnyAnswer, AnyInput, Candidate, Candidates, EndpointAnswer, FilterChat, FireTimer,
+    HandleEvent, Handled, HandlerAnswer, Operation, Rank, RankAnswer, RankServers, RankWorlds, Ranking,
+    ReviewPunishment, RunTick,
 };
 pub use recorded::RecordedHost;
 pub use report::{CallFailure, CallReport, CallTimes, LogLine};

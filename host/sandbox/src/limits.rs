@@ -19,6 +19,8 @@ const WAIT_FACTOR: u32 = 10;
 const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
 /// Waiting time of handlers, for which no player waits.
 const HANDLER_WAIT: Duration = Duration::from_secs(30);
+/// Waiting time of schedules and timers.
+const SCHEDULE_WAIT: Duration = Duration::from_mins(1);
 
 /// Limits of one call of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +51,7 @@ impl Limits {
             Point::Punishment => (50, 200_000_000, 8),
             Point::Events => (100, 400_000_000, 32),
             Point::Endpoints => (50, 200_000_000, 16),
+            Point::Schedules => (1_000, 4_000_000_000, 128),
         };
         let compute = Duration::from_millis(compute_ms);
         Self {
@@ -56,6 +59,7 @@ impl Limits {
             wait: match point {
                 Point::Events => HANDLER_WAIT,
                 Point::Endpoints => ENDPOINT_WAIT,
+                Point::Schedules => SCHEDULE_WAIT,
                 Point::Matchmaking | Point::Chat | Point::Punishment => compute.saturating_mul(WAIT_FACTOR),
             },
             fuel,

@@ -102,8 +102,8 @@ impl LoadedModule {
         let version = version(component).ok_or_else(|| {
             wasmtime::Error::msg(format!("unsupported version of the contract; supported: {}", versions::numbers()))
         })?;
-        let exports = Point::ALL.into_iter().filter_map(|point| exports(component, point, version.number()));
-        let exports = exports.flatten().collect();
+        let exports = Point::ALL.into_iter().flat_map(|point| exports(component, point, version.number()));
+        let exports = exports.collect();
         Ok(Self { pre, version, exports, loaded_at: monotonic(), noted_at: AtomicU64::new(0) })
     }
 
@@ -142,13 +142,13 @@ fn version(component: &Component) -> Option<&'static dyn Version> {
     exports.find_map(|(name, _)| versions::find(contract_name(name)?.1))
 }
 
-/// The exported functions of a point; `None` if one is missing.
-fn exports(
-    component: &Component,
-    point: Point,
-    version: &str,
-) -> Option<Vec<(Point, &'static str, ComponentExportIndex)>> {
-    let interface = component.get_export_index(None, interface_name(point.name(), version))?;
-    let functions = point.functions().iter();
-    functions.map(|name| Some((point, *name, component.get_export_index(Some(&interface), *name)?))).collect()
+/// The exported functions of a point: of each of its interfaces all or none.
+fn exports(component: &Component, point: Point, version: &str) -> Vec<(Point, &'static str, ComponentExportIndex)> {
+    let of_interface = |interface: &str, functions: &'static [&'static str]| -> Option<Vec<_>> {
+        let interface = component.get_export_index(None, interface_name(interface, version))?;
+        let functions = functions.iter();
+        functions.map(|name| Some((point, *name, component.get_export_index(Some(&interface), *name)?))).collect()
+    };
+    let interfaces = point.interfaces().iter();
+    interfaces.filter_map(|(interface, functions)| of_interface(interface, functions)).flatten().collect()
 }

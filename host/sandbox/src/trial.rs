@@ -5,6 +5,7 @@ use crate::chain::Link;
 use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
 use crate::error::PrepareError;
 use crate::host::EmptyHost;
@@ -12,7 +13,8 @@ use crate::limits::Limits;
 use crate::manifest::{Manifest, Method};
 use crate::module::LoadedModule;
 use crate::operation::{
-    AnswerRequest, Candidates, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
+    AnswerRequest, Candidates, FilterChat, FireTimer, HandleEvent, Operation, RankServers, RankWorlds,
+    ReviewPunishment, RunTick,
 };
 use crate::priority::Priority;
 use crate::report::CallFailure;
@@ -108,7 +110,20 @@ impl Trial<'_> {
             Point::Punishment => self.attempt::<ReviewPunishment>(limits, proposal()).await,
             Point::Events => self.attempt::<HandleEvent>(limits, event(self.manifest)).await,
             Point::Endpoints => self.attempt::<AnswerRequest>(limits, endpoint_request(self.manifest)).await,
+            Point::Schedules => self.run_schedules(limits).await,
         }
+    }
+
+    /// Calls those of its two functions that it exports.
+    async fn run_schedules(&self, limits: Limits) -> Result<(), TrialFailure> {
+        if self.module.export(RunTick::POINT, RunTick::NAME).is_some() {
+            self.attempt::<RunTick>(limits, tick(self.manifest)).await?;
+        }
+        if self.module.export(FireTimer::POINT, FireTimer::NAME).is_some() {
+            let timer = Timer { key: "trial".into(), at_ms: 1_700_000_000_000, payload: "{}".into() };
+            self.attempt::<FireTimer>(limits, timer).await?;
+        }
+        Ok(())
     }
 
     async fn attempt<O: Operation>(&self, limits: Limits, input: O::Input) -> Result<(), TrialFailure> {
@@ -245,6 +260,13 @@ fn endpoint_request(manifest: Option<&Manifest>) -> Request {
         address_hash: "trial".to_owned(),
         ..Request::default()
     }
+}
+
+/// A tick of the first schedule that the module declares.
+fn tick(manifest: Option<&Manifest>) -> Tick {
+    let schedule = manifest.and_then(|manifest| manifest.schedules.first());
+    let schedule = schedule.map_or("trial", |schedule| schedule.name.as_str());
+    Tick { schedule: schedule.into(), due_at_ms: 1_700_000_000_000, missed: 0, manual: false }
 }
 
 /// An event of the first type that the module handles, with the fields that events commonly have.

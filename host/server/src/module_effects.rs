@@ -1,6 +1,5 @@
 //! Effects of modules, applied by the components that own what they change.
 
-use axum::http::StatusCode;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use hub_sandbox::contract::effects::{Action, Effect};
 
@@ -94,16 +93,12 @@ async fn apply(
         Action::RevokePunishment(it) => punishments::effects::revoke(app, network, actor, it).await,
         Action::SendChat(it) => chat::effects::send(app, network, actor, it).await,
         Action::Deliver(it) => deliveries::effects::deliver(app, network, it).await,
-        // No module is at the point `schedules`.
-        Action::SetTimer(_) => {
-            let message = "No version of the module is active at the extension point `schedules`.";
-            Err(ApiError::new(StatusCode::CONFLICT, "no_timers", message))
-        }
-        Action::CancelTimer(_) => Ok(()),
         Action::RunCommand(it) => control::effects::run(app, network, actor, it).await,
         Action::Transfer(it) => transfers::effects::transfer(app, network, it).await,
         Action::CallWebhook(it) => webhooks::effects::call(app, network, actor, it).await,
-        // Published with the other effects, by the modules' own component.
-        Action::Emit(_) => Err(ApiError::internal(std::io::Error::other("an emitted event changes no component"))),
+        // Applied with the other effects, by the modules' own component.
+        Action::Emit(_) | Action::SetTimer(_) | Action::CancelTimer(_) => {
+            Err(ApiError::internal(std::io::Error::other("an event or a timer changes no component")))
+        }
     }
 }

@@ -104,3 +104,41 @@ pub mod endpoints {
         export_macro_name: "export_endpoints",
     });
 }
+
+pub mod schedules {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "schedules-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/effects@1.1.0": crate::bindings::events::network_hub::module::effects,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_schedules",
+    });
+}
+
+pub mod timers {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "timers-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/effects@1.1.0": crate::bindings::events::network_hub::module::effects,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_timers",
+    });
+}

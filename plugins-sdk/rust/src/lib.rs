@@ -2,8 +2,8 @@
 //!
 //! A module is a small program that decides something for a network: where a player is sent
 //! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]). Or it
-//! handles what happened, and has the hub do something about it ([`events`]), or answers requests to the network's own
-//! routes ([`endpoints`]).
+//! handles what happened, or what is due, and has the hub do something about it ([`events`], [`schedules`], [`timers`]), or
+//! answers requests to the network's own routes ([`endpoints`]).
 //! The hub runs it inside its own process, isolated, within a few milliseconds. This is a whole one:
 //!
 //! ```
@@ -28,7 +28,7 @@
 //!   the same answer, and can be replayed.
 //! - **Host calls.** [`store`] is the module's own key-value store, [`state`] that of handlers, [`players`] has the hub's
 //!   data about players, [`candidates`] the texts of matchmaking candidates. A call has 8 host calls to data, a handler's 32, an
-//!   endpoint's 16.
+//!   endpoint's 16, a tick's 128.
 //! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take the arguments of `println!`. A panic ends the call
 //!   as failed and is logged with its place in the source.
 //! - **State.** Every call starts with fresh memory; keep data in the [`store`], in handlers in the [`state`].
@@ -52,10 +52,12 @@ pub mod log;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod schedules;
 pub mod state;
 pub mod store;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+pub mod timers;
 
 /// The standard library's allocator, but with a heap that begins in memory which every instance has (`hub module build`
 /// reserves it): growing the memory costs a call more than all other work of the hub for it.

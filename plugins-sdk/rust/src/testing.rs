@@ -18,6 +18,8 @@ use crate::events::Event;
 use crate::matchmaking::{Candidate, GameState, MatchRequest};
 use crate::players::{Location, PermissionState, Punishment};
 use crate::punishment::{Proposal, Terms};
+use crate::schedules::Tick;
+use crate::timers::Timer;
 use crate::{CallContext, HostError, PlayerRef, PunishmentKind};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -103,7 +105,7 @@ pub fn context_at(now_ms: u64, config: &str) -> CallContext {
     }
 }
 
-/// The context of a handler's call with this configuration at this time.
+/// The context of a handler's, a schedule's or a timer's call with this configuration at this time.
 pub fn handler_context(now_ms: u64, config: &str) -> CallContext {
     let context = context_at(now_ms, config);
     hub(|hub| hub.is_handler = true);
@@ -139,6 +141,16 @@ pub fn endpoint_request(endpoint: &str, body: &str) -> Request {
         address_hash: "test".into(),
         address: None,
     }
+}
+
+/// A tick of this schedule that is due at the hub's time.
+pub fn tick(schedule: &str) -> Tick {
+    Tick { schedule: schedule.into(), due_at_ms: hub(|hub| hub.now_ms), missed: 0, manual: false }
+}
+
+/// A timer of this key with this payload, the text of one JSON value, at the hub's time.
+pub fn timer(key: &str, payload: &str) -> Timer {
+    Timer { key: key.into(), at_ms: hub(|hub| hub.now_ms), payload: payload.into() }
 }
 
 /// The player of all inputs: UUID `p`, name `Steve`.

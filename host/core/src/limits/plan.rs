@@ -212,7 +212,7 @@ impl ModuleLimits {
             Point::Matchmaking => &self.matchmaking,
             Point::Chat => &self.chat,
             Point::Punishment => &self.punishment,
-            Point::Events | Point::Endpoints => &POINT_DEFAULTS,
+            Point::Events | Point::Endpoints | Point::Schedules => &POINT_DEFAULTS,
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::clock::Millis;
 use crate::events;
 use crate::http::error::ApiError;
 use crate::modules::Modules;
-use crate::modules::handlers::{HandledEvent, ModuleActor, Prepared, StateConflict, commit_state, publish_emitted};
+use crate::modules::handlers::{
+    HandledEvent, ModuleActor, Prepared, StateConflict, cancel_timer, commit_state, publish_emitted, set_timer,
+};
 use crate::values::NetworkId;
 
 /// Effects of a call, to be applied in the caller's transaction.
@@ -123,6 +125,8 @@ async fn apply_one(
     let applying = async {
         match &effect.action {
             Action::Emit(emit) => publish_emitted(app, call.network, call.actor, emit).await,
+            Action::SetTimer(timer) => set_timer(app, call.network, call.actor, timer).await,
+            Action::CancelTimer(timer) => cancel_timer(app, call.network, call.actor, timer).await,
             action => {
                 let effects = app.state::<Modules>().effects;
                 effects.apply(app, call.network, call.actor, action, prepared).await

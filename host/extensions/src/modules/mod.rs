@@ -26,13 +26,14 @@ mod state;
 mod store;
 
 use hub_sandbox::contract::Point;
+use hub_sandbox::manifest::Cron;
 
 use crate::component::column::{any_json, any_number, any_text, convert, json, read, text, text_by};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::{EventKind, Outbox};
 use crate::limits::{Limit, LimitRow};
 use crate::modules::endpoints::EndpointState;
-use crate::modules::handlers::{FanOut, Handlers};
+use crate::modules::handlers::{FanOut, Handlers, Run};
 
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
 
@@ -50,6 +51,14 @@ const HANDLER_BACKLOG: Limit = Limit::new(&LimitRow {
     bound: 100_000,
     counted: "Events that wait for modules at `events`.",
     effect: Some("further events of the fullest module become one dead letter"),
+});
+
+/// Timers of a network.
+const TIMERS: Limit = Limit::new(&LimitRow {
+    name: "timers",
+    bound: 10_000,
+    counted: "Timers of modules.",
+    effect: Some("the effect `setTimer` is refused"),
 });
 
 /// Declaration of this component.
@@ -97,6 +106,19 @@ pub static COMPONENT: Component = Component {
         endpoints::ANSWERS_TABLE,
         endpoints::SECRETS_TABLE,
         TableRule::left("handler_dead_letters").prose(&["message", "data", "player_name"]),
+        TableRule::moved("module_schedules").without_players("times and codes").columns(&[
+            read::<ModuleName>("module"),
+            text::<64>("name"),
+            read::<Cron>("cron"),
+            text::<16>("catch_up"),
+            json::<Run>("run"),
+            json::<Run>("last_run"),
+        ]),
+        TableRule::moved("module_timers").prose(&["payload"]).columns(&[
+            read::<ModuleName>("module"),
+            text::<128>("timer"),
+            any_json("payload"),
+        ]),
         TableRule::moved("module_store")
             .in_module_store()
             .columns(&[read::<ModuleName>("module"), any_number("number"), any_number("expires_at")])
@@ -149,13 +171,20 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("in_use", &[409], "An active module names the secret."),
         ErrorCode::new("no_timers", &[409], "The module has no active version at the extension point `schedules`."),
         ErrorCode::new("running", &[409], "It is under way already."),
+        ErrorCode::new("unknown_schedule", &[404], "The module has no such active schedule."),
+        ErrorCode::new("unknown_timer", &[404], "The module has no such timer."),
+        ErrorCode::new(
+            "not_active_at_schedules",
+            &[409],
+            "The module is not in the chain of the extension point `schedules`.",
+        ),
         ErrorCode::new(
             "not_active_at_events",
             &[409],
             "The module is not in the chain of the extension point `events`.",
         ),
     ],
-    limits: &[HANDLER_BACKLOG, endpoints::ANSWERS, endpoints::SECRETS],
+    limits: &[HANDLER_BACKLOG, TIMERS, endpoints::ANSWERS, endpoints::SECRETS],
     events: || {
         vec![
             EventSchema::of::<handlers::ModuleEvent>(EventKind::ModuleEvent),

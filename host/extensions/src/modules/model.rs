@@ -195,7 +195,7 @@ pub(super) struct LinkSpec {
     #[serde(default = "all", deserialize_with = "or_all")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 100)]
     pub(super) percent: i64,
-    /// SKIP by default. Ignored at `events`, where a failed call is tried again.
+    /// SKIP by default. Ignored at `events` and `schedules`, where a failed call is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<OnFailure>)]
     pub(super) on_failure: Option<OnFailure>,
@@ -205,7 +205,7 @@ pub(super) struct LinkSpec {
     /// Limits of each call below those of the network's plan.
     #[serde(default, deserialize_with = "none_if_default", skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<LinkLimits>,
-    /// Only at `events`: what the owner allows the module.
+    /// Only at `events` and `schedules`: what the owner allows the module.
     #[serde(default, deserialize_with = "none_if_default", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ModuleGrants>)]
     pub(super) grants: Option<Grants>,

@@ -80,12 +80,14 @@ actions! {
     ServerStopped = "server.stopped";
     StaffNoteCreated = "staff_note.created";
     StaffNoteDeleted = "staff_note.deleted";
+    ScheduleRun = "schedule.run";
     SecretDeleted = "secret.deleted";
     SecretPut = "secret.put";
     SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
     TicketChanged = "ticket.changed";
     TicketDeleted = "ticket.deleted";
+    TimerDeleted = "timer.deleted";
     WaitlistEntryInvited = "waitlist_entry.invited";
     WaitlistEntryDeleted = "waitlist_entry.deleted";
     WebhookChanged = "webhook.changed";

@@ -11,6 +11,7 @@ mod json_form;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod schedules;
 pub mod state;
 mod types;
 
@@ -25,7 +26,10 @@ pub const PACKAGE: &str = "network-hub:module";
 /// Interfaces of types alone, which a module may import without any of their functions.
 pub(crate) const TYPE_INTERFACES: &[&str] = &["types", "effects"];
 /// Interfaces of the contract that this hub does not call yet.
-pub(crate) const UNSERVED_POINTS: &[&str] = &["schedules", "timers", "login", "economy", "queue"];
+pub(crate) const UNSERVED_POINTS: &[&str] = &["login", "economy", "queue"];
+
+/// Interface of timers, which belong to the point `schedules`.
+pub(crate) const TIMERS: &str = "timers";
 
 /// An extension point: a decision of the hub that a network's modules make, or events that they handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,11 +45,14 @@ pub enum Point {
     Events,
     /// Requests to the network's own routes.
     Endpoints,
+    /// Times that the manifest lists, and timers that effects set.
+    Schedules,
 }
 
 impl Point {
     /// All points, in their listing order.
-    pub const ALL: [Self; 5] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events, Self::Endpoints];
+    pub const ALL: [Self; 6] =
+        [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events, Self::Endpoints, Self::Schedules];
 
     /// The points of [`Point::is_override`], in their listing order.
     pub const OVERRIDES: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
@@ -55,7 +62,7 @@ impl Point {
         matches!(self, Self::Matchmaking | Self::Chat | Self::Punishment)
     }
 
-    /// The name in the API, which is also the name of its WIT interface.
+    /// The name in the API, which is also the name of its first WIT interface.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Matchmaking => "matchmaking",
@@ -63,6 +70,7 @@ impl Point {
             Self::Punishment => "punishment",
             Self::Events => "events",
             Self::Endpoints => "endpoints",
+            Self::Schedules => "schedules",
         }
     }
 
@@ -71,14 +79,20 @@ impl Point {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// The functions its WIT interface exports.
-    pub(crate) const fn functions(self) -> &'static [&'static str] {
+    /// The point that a WIT interface belongs to.
+    pub(crate) fn of_interface(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|point| point.interfaces().iter().any(|(interface, _)| *interface == name))
+    }
+
+    /// Its WIT interfaces, of which a module exports one or more, and the functions that each exports.
+    pub(crate) const fn interfaces(self) -> &'static [(&'static str, &'static [&'static str])] {
         match self {
-            Self::Matchmaking => &["rank-servers", "rank-worlds"],
-            Self::Chat => &["filter"],
-            Self::Punishment => &["review"],
-            Self::Events => &["handle"],
-            Self::Endpoints => &["answer"],
+            Self::Matchmaking => &[("matchmaking", &["rank-servers", "rank-worlds"])],
+            Self::Chat => &[("chat", &["filter"])],
+            Self::Punishment => &[("punishment", &["review"])],
+            Self::Events => &[("events", &["handle"])],
+            Self::Endpoints => &[("endpoints", &["answer"])],
+            Self::Schedules => &[("schedules", &["tick"]), (TIMERS, &["fire"])],
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 impl AnyAnswer {
     /// `{"order": […]}` or `{"refused": reason}` for matchmaking, `{"effects": […], "state": {…}}` or `{"retry": reason}`
-    /// or `{"reject": reason}` for handlers, that of a response for endpoints, otherwise the contract's verdict.
+    /// or `{"reject": reason}` for handlers and schedules, that of a response for endpoints, otherwise the contract's verdict.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Ranked(Ok(order)) => json!({"order": order}),

@@ -6,7 +6,8 @@ use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::operation::{
-    AnswerRequest, AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
+    AnswerRequest, AnyAnswer, AnyInput, FilterChat, FireTimer, HandleEvent, Operation, RankServers, RankWorlds,
+    ReviewPunishment, RunTick,
 };
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
@@ -69,6 +70,8 @@ impl Sandbox {
             }
             AnyInput::Event(it) => self.call_as::<HandleEvent>(options, module, limits, host, context, it).await,
             AnyInput::Request(it) => self.call_as::<AnswerRequest>(options, module, limits, host, context, it).await,
+            AnyInput::Tick(it) => self.call_as::<RunTick>(options, module, limits, host, context, it).await,
+            AnyInput::Timer(it) => self.call_as::<FireTimer>(options, module, limits, host, context, it).await,
         }
     }
 

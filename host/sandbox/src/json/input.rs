@@ -4,13 +4,15 @@ use super::answered::{parse_request, request_json};
 use super::ranking;
 use super::read::read;
 use crate::contract::events::Event;
+use crate::contract::schedules::Timer;
 use crate::contract::{Point, chat, punishment};
 use crate::operation::{Answered, AnyInput, Handled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl AnyInput {
-    /// Reads the input of a point: a line, a proposal, an event, a request, or a match request with `servers` or `worlds`, their regions by
+    /// Reads the input of a point: a line, a proposal, an event, a request, a tick (which names its
+    /// `schedule`), a timer, or a match request with `servers` or `worlds`, their regions by
     /// name and their texts beside the numbers.
     ///
     /// # Errors
@@ -22,6 +24,8 @@ impl AnyInput {
             Point::Matchmaking => ranking::parse(read(input)?)?,
             Point::Events => Self::Event(Arc::new(event(input)?)),
             Point::Endpoints => Self::Request(Arc::new(parse_request(input)?)),
+            Point::Schedules if input.get("schedule").is_some() => Self::Tick(Arc::new(read(input)?)),
+            Point::Schedules => Self::Timer(Arc::new(timer(input)?)),
         })
     }
 
@@ -34,6 +38,8 @@ impl AnyInput {
             Self::Proposal(proposal) => json!(proposal),
             Self::Event(event) => json!(event),
             Self::Request(request) => request_json(request),
+            Self::Tick(tick) => json!(tick),
+            Self::Timer(timer) => json!(timer),
         }
     }
 
@@ -44,7 +50,7 @@ impl AnyInput {
             Self::Worlds(input) => unchanged_order(input.candidates().len()),
             Self::Line(_) => json!(chat::Verdict::default()),
             Self::Proposal(_) => json!(punishment::Verdict::default()),
-            Self::Event(_) => Handled::default().to_json(),
+            Self::Event(_) | Self::Tick(_) | Self::Timer(_) => Handled::default().to_json(),
             Self::Request(_) => Answered::default().to_json(),
         }
     }
@@ -52,6 +58,13 @@ impl AnyInput {
 
 fn unchanged_order(candidates: usize) -> Value {
     json!({"order": (0..candidates).collect::<Vec<_>>()})
+}
+
+/// Reads a timer, whose payload may be left out.
+fn timer(mut input: Value) -> Result<Timer, String> {
+    let Value::Object(timer) = &mut input else { return Err("a timer must be a JSON object".to_owned()) };
+    timer.entry("payload").or_insert_with(|| json!({}));
+    read(input)
 }
 
 /// Reads an event. What a case leaves out follows from its `data`: the type and the time are in it, too.

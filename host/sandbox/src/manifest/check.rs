@@ -3,7 +3,7 @@
 use super::endpoints::{Dedupe, Endpoint, Method, Signature};
 use super::schema::escape;
 use super::{Invalid, Manifest};
-use crate::contract::Point;
+use crate::contract::TIMERS;
 use serde_path_to_error::{Path, Segment};
 
 const MAX_TYPES: usize = 64;
@@ -224,26 +224,22 @@ fn check_needs(manifest: &Manifest) -> Checked {
 }
 
 impl Manifest {
-    /// Checks that it declares the points that its module exports, and no others.
-    pub(crate) fn check_exports(&self, points: &[Point]) -> Checked {
-        let exports_events = points.contains(&Point::Events);
-        if exports_events && self.events.is_none() {
-            return refuse("/events", "the module exports `events`, but does not say which types it handles");
-        }
-        let exports_endpoints = points.contains(&Point::Endpoints);
-        if exports_endpoints && self.endpoints.is_empty() {
-            return refuse("/endpoints", "the module exports `endpoints`, but does not list any");
-        }
-        let declared = [
-            ("/events", "events", self.events.is_some() && !exports_events),
-            ("/endpoints", "endpoints", !self.endpoints.is_empty() && !exports_endpoints),
-            ("/schedules", "schedules", !self.schedules.is_empty()),
-            ("/timers", "timers", self.timers),
+    /// Checks that it declares the interfaces that its module exports, and no others.
+    pub(crate) fn check_exports(&self, interfaces: &[&str]) -> Checked {
+        let kinds = [
+            ("events", self.events.is_some(), "does not say which types it handles"),
+            ("endpoints", !self.endpoints.is_empty(), "declares none"),
+            ("schedules", !self.schedules.is_empty(), "declares none"),
+            (TIMERS, self.timers, "does not declare them: `timers = true`"),
         ];
-        match declared.into_iter().find(|(.., is_missing)| *is_missing) {
-            Some((place, name, _)) => refuse(place, format!("the module does not export `{name}`")),
-            None => Ok(()),
+        for (name, is_declared, lack) in kinds {
+            match (is_declared, interfaces.contains(&name)) {
+                (false, true) => return refuse(format!("/{name}"), format!("the module exports `{name}`, but {lack}")),
+                (true, false) => return refuse(format!("/{name}"), format!("the module does not export `{name}`")),
+                (true, true) | (false, false) => {}
+            }
         }
+        Ok(())
     }
 }
 

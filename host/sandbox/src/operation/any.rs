@@ -6,6 +6,7 @@ use super::handle::Handled;
 use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{Point, chat, punishment};
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +26,10 @@ pub enum AnyInput {
     Event(Arc<Event>),
     /// A request to an endpoint.
     Request(Arc<Request>),
+    /// A tick of a schedule.
+    Tick(Arc<Tick>),
+    /// A timer.
+    Timer(Arc<Timer>),
 }
 
 impl AnyInput {
@@ -36,6 +41,7 @@ impl AnyInput {
             Self::Proposal(_) => Point::Punishment,
             Self::Event(_) => Point::Events,
             Self::Request(_) => Point::Endpoints,
+            Self::Tick(_) | Self::Timer(_) => Point::Schedules,
         }
     }
 
@@ -48,6 +54,8 @@ impl AnyInput {
             (Self::Proposal(one), Self::Proposal(other)) => Arc::ptr_eq(one, other),
             (Self::Event(one), Self::Event(other)) => Arc::ptr_eq(one, other),
             (Self::Request(one), Self::Request(other)) => Arc::ptr_eq(one, other),
+            (Self::Tick(one), Self::Tick(other)) => Arc::ptr_eq(one, other),
+            (Self::Timer(one), Self::Timer(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -68,7 +76,7 @@ pub enum AnyAnswer {
     Chat(chat::Verdict),
     /// On a punishment.
     Review(punishment::Verdict),
-    /// On an event.
+    /// On an event, a tick or a timer.
     Handled(Handled),
     /// On a request to an endpoint.
     Answered(Answered),

@@ -71,14 +71,19 @@ impl Operation for HandleEvent {
     }
 
     fn check(_: &Event, handled: &Handled) -> Result<(), String> {
-        check_state(&handled.state)?;
-        match &handled.answer {
-            Ok(effects) => check_effects(effects),
-            Err(failure) => check_failure(failure),
-        }
+        check_handled(handled)
     }
 
     fn player(event: &Event) -> Option<&str> {
         Some(&event.key)
+    }
+}
+
+/// Checks an answer of effects.
+pub(super) fn check_handled(handled: &Handled) -> Result<(), String> {
+    check_state(&handled.state)?;
+    match &handled.answer {
+        Ok(effects) => check_effects(effects),
+        Err(failure) => check_failure(failure),
     }
 }

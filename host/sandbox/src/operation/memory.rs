@@ -7,6 +7,7 @@ use super::handle::Handled;
 use crate::contract::effects::{Action, Effect};
 use crate::contract::endpoints::Request;
 use crate::contract::events::{Event, Failure};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::state::{StateChanges, StateEntry, StateRead};
 use crate::contract::{chat, punishment};
 use crate::host::{HostAnswer, HostCall};
@@ -50,6 +51,8 @@ impl AnyInput {
                 let texts = texts.map(String::len).iter().sum::<usize>();
                 size_of::<Request>() + pairs + texts + servers + optional + it.body.len()
             }
+            Self::Tick(it) => size_of::<Tick>() + it.schedule.len(),
+            Self::Timer(it) => size_of::<Timer>() + it.key.len() + it.payload.len(),
         }
     }
 }

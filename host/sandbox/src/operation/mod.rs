@@ -9,6 +9,7 @@ mod handle;
 mod matchmaking;
 mod memory;
 mod punishment;
+mod schedules;
 
 pub use answer::{AnswerRequest, Answered, EndpointAnswer};
 pub use any::{AnyAnswer, AnyInput};
@@ -17,6 +18,7 @@ pub use chat::FilterChat;
 pub use handle::{HandleEvent, Handled, HandlerAnswer};
 pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
 pub use punishment::ReviewPunishment;
+pub use schedules::{FireTimer, RunTick};
 
 use crate::contract::Point;
 use crate::texts::CandidateTexts;
@@ -25,7 +27,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`],
-/// [`HandleEvent`] or [`AnswerRequest`].
+/// [`HandleEvent`], [`AnswerRequest`], [`RunTick`] or [`FireTimer`].
 pub trait Operation: 'static {
     /// The extension point it belongs to.
     const POINT: Point;

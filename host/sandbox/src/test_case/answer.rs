@@ -41,7 +41,7 @@ impl Answer {
         Ok(Self(match point {
             Point::Chat => json!(read::<chat::Verdict>(answer)?),
             Point::Punishment => json!(read::<punishment::Verdict>(answer)?),
-            Point::Events => Handled::parse(answer)?.to_json(),
+            Point::Events | Point::Schedules => Handled::parse(answer)?.to_json(),
             Point::Endpoints => Answered::parse(answer)?.to_json(),
             Point::Matchmaking => match read(answer)? {
                 Ranking { order: Some(order), refused: None } => AnyAnswer::Ranked(Ok(order)).to_json(),

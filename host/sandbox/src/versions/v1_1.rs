@@ -4,6 +4,7 @@ use super::version::{Running, Version, call};
 use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{HostError, Point, chat, punishment};
 use crate::linker;
 use crate::operation::candidates::{Candidates, RankAnswer};
@@ -63,6 +64,16 @@ impl Version for V1_1 {
 
     fn answer(&self, running: Running<'_>, request: &Request) -> Result<EndpointAnswer> {
         let params = (running.context, request);
+        call(running, params)
+    }
+
+    fn tick(&self, running: Running<'_>, tick: &Tick) -> Result<HandlerAnswer> {
+        let params = (running.context, tick);
+        call(running, params)
+    }
+
+    fn fire(&self, running: Running<'_>, timer: &Timer) -> Result<HandlerAnswer> {
+        let params = (running.context, timer);
         call(running, params)
     }
 }

@@ -3,6 +3,7 @@
 use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{CallContext, Point, chat, punishment};
 use crate::operation::candidates::{Candidates, RankAnswer};
 use crate::operation::{EndpointAnswer, HandlerAnswer};
@@ -46,6 +47,16 @@ pub(crate) trait Version: Sync {
     /// `endpoints.answer`, since 1.1.
     fn answer(&self, _: Running<'_>, _: &Request) -> Result<EndpointAnswer> {
         Err(Error::msg("this version of the contract has no endpoints"))
+    }
+
+    /// `schedules.tick`, since 1.1.
+    fn tick(&self, _: Running<'_>, _: &Tick) -> Result<HandlerAnswer> {
+        Err(Error::msg("this version of the contract has no schedules"))
+    }
+
+    /// `timers.fire`, since 1.1.
+    fn fire(&self, _: Running<'_>, _: &Timer) -> Result<HandlerAnswer> {
+        Err(Error::msg("this version of the contract has no timers"))
     }
 }
 

@@ -4,11 +4,13 @@ use crate::support::{StoreHost, TestSandbox, event, line, load, relaxed_limits, 
 use crate::wat::later_module;
 use hub_sandbox::contract::effects::{Action, ChatTarget};
 use hub_sandbox::contract::events::Failure;
+use hub_sandbox::contract::schedules::{Tick, Timer};
 use hub_sandbox::contract::state::{StateEntry, StateRead, StateWrite};
 use hub_sandbox::contract::{HostError, Point};
 use hub_sandbox::manifest::{Manifest, embed};
 use hub_sandbox::{
-    BoxFuture, CallFailure, CallReport, EmptyHost, FilterChat, HandleEvent, Handled, Host, HostAnswer, HostCall, Limits,
+    BoxFuture, CallFailure, CallReport, EmptyHost, FilterChat, FireTimer, HandleEvent, Handled, Host, HostAnswer,
+    HostCall, Limits, RunTick,
 };
 use std::sync::Arc;
 
@@ -229,4 +231,41 @@ async fn a_panic_is_a_trap_with_its_reason_in_the_log() {
     let report = test.call_with::<HandleEvent>(&module, limits, host, wrong, event("PLAYER_JOINED")).await;
     assert!(matches!(report.result, Err(CallFailure::Trap { .. })), "{report:?}");
     assert!(report.logs[0].message.contains("unknown field `dayly`"), "{:?}", report.logs);
+}
+
+/// A module with schedules, whose ticks have no effects; those of schedules with a `T` trap.
+fn scheduled(manifest: &str) -> Vec<u8> {
+    let body = "(if (i32.eq (i32.load8_u (i32.load offset=96 (local.get 0))) (i32.const 84)) (then unreachable))";
+    embed(later_module("schedules-module", "schedules@1.1.0#tick", body, ""), manifest.as_bytes())
+}
+
+#[tokio::test]
+async fn a_module_with_schedules_declares_them_and_is_called_with_a_tick() {
+    let test = TestSandbox::new();
+    let declared = r#"{"manifest": 1, "schedules": [{"name": "nightly", "cron": "0 3 * * *"}]}"#;
+    let module = test.module(scheduled(declared)).await;
+    assert_eq!(module.points(), [Point::Schedules]);
+    let limits = relaxed_limits(Point::Schedules);
+    let tick = |schedule: &str| Tick { schedule: schedule.into(), due_at_ms: 5, missed: 0, manual: false };
+    let run = async |schedule: &str| {
+        test.call_with::<RunTick>(&module, limits, Arc::new(EmptyHost), "{}", tick(schedule)).await.result
+    };
+    assert_eq!(run("nightly").await, Ok(Handled::default()));
+    assert!(matches!(run("T").await, Err(CallFailure::Trap { .. })));
+    // It has no timers.
+    let timer = Timer { key: "k".into(), at_ms: 5, payload: "{}".into() };
+    let fired = test.call_with::<FireTimer>(&module, limits, Arc::new(EmptyHost), "{}", timer).await;
+    assert!(matches!(fired.result, Err(CallFailure::Unavailable { .. })));
+    for (manifest, reason) in [
+        (r#"{"manifest": 1}"#, "`/schedules`: the module exports `schedules`, but declares none"),
+        (
+            r#"{"manifest": 1, "timers": true, "schedules": [{"name": "n", "cron": "0 3 * * *"}]}"#,
+            "does not export `timers`",
+        ),
+        // Its trial is the tick of the first schedule.
+        (r#"{"manifest": 1, "schedules": [{"name": "Trap", "cron": "0 3 * * *"}]}"#, "schedules.tick failed"),
+    ] {
+        let why = test.refusal(scheduled(manifest)).await;
+        assert!(why.contains(reason), "{why}");
+    }
 }

@@ -6,10 +6,11 @@ use crate::support::{
 use hub_sandbox::contract::chat::{Decision, Mute};
 use hub_sandbox::contract::endpoints::Request;
 use hub_sandbox::contract::players::Punishment;
+use hub_sandbox::contract::schedules::Tick;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::test_case::{Answer, TestCase};
 use hub_sandbox::{
-    AnswerRequest, CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment,
+    AnswerRequest, CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment, RunTick,
 };
 use std::sync::Arc;
 
@@ -76,6 +77,11 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
             }
             Point::Events => {
                 let report = test.call_with::<HandleEvent>(&module, limits, host, &example, event("FIRST_JOIN")).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Schedules => {
+                let tick = Tick { schedule: "trial".into(), due_at_ms: 1_700_000_000_000, missed: 0, manual: false };
+                let report = test.call_with::<RunTick>(&module, limits, host, &example, tick).await;
                 (report.fuel, report.result.err())
             }
         };

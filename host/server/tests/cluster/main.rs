@@ -44,11 +44,15 @@ mod reachability;
 #[path = "../it/webhooks/receiver.rs"]
 mod receiver;
 mod routing;
+mod schedules;
 mod secrets;
 mod session_model;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
+#[allow(dead_code, reason = "the other tests use the rest")]
+#[path = "../it/modules/handlers/ticker.rs"]
+mod ticker;
 mod told;
 mod upgrade;
 mod usage;

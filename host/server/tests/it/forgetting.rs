@@ -32,6 +32,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "handlers",
     "handler_positions",
     "handler_cascades",
+    "module_schedules",
     "punishment_counters",
     "delivery_counters",
     "report_counters",

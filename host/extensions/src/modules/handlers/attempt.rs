@@ -1,14 +1,15 @@
-//! Attempts at an event: calls the module, commits its call, or records the failure.
+//! Attempts at an event, a tick or a timer: calls the module, commits its call, or records the failure.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::Error;
+use hub_db::{Error, Tx};
 use hub_sandbox::contract::effects::Effect;
 use hub_sandbox::contract::events::Event;
+use hub_sandbox::contract::schedules::{Tick, Timer};
 use hub_sandbox::contract::state::StateChanges;
 use hub_sandbox::contract::{CallContext, Cause, Point};
-use hub_sandbox::{AnyInput, Call, CallReport, HandleEvent, Handled, Link};
+use hub_sandbox::{AnyInput, BreakerOpening, Call, CallReport, FireTimer, HandleEvent, Handled, Link, RunTick};
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -24,8 +25,9 @@ use crate::modules::handlers::effects::{HandledEvent, ModuleActor};
 use crate::modules::handlers::model::{DeadLetterRow, EventCause, LetterKind, QueueRow, QueuedEvent};
 use crate::modules::handlers::pauses::{max_attempts, pause};
 use crate::modules::handlers::registry::{Handlers, ModuleHandlers};
+use crate::modules::handlers::schedules;
 use crate::modules::handlers::state;
-use crate::modules::handlers::store::{dead_letters, queue};
+use crate::modules::handlers::store::{dead_letters, handlers as positions, queue, timers};
 use crate::modules::records::RecordedStep;
 use crate::modules::service;
 use crate::values::NetworkId;
@@ -71,12 +73,13 @@ struct Failed {
     reason: Option<String>,
 }
 
-/// One event and the module that handles it.
+/// One event, tick or timer, and the module that handles it.
 pub(super) struct Attempt<'a> {
     pub(super) app: &'a App,
     pub(super) network: NetworkId,
     pub(super) handler: &'a Handler,
     pub(super) figures: Arc<ModuleHandlers>,
+    pub(super) kind: LetterKind,
     pub(super) source: Source,
     pub(super) row: &'a QueueRow,
 }
@@ -88,6 +91,13 @@ impl Attempt<'_> {
 
     fn version(&self) -> i64 {
         i64::try_from(self.handler.link.config().version).unwrap_or(i64::MAX)
+    }
+
+    fn point(&self) -> Point {
+        match self.kind {
+            LetterKind::Event | LetterKind::Overflow => Point::Events,
+            LetterKind::Tick | LetterKind::Timer => Point::Schedules,
+        }
     }
 
     /// Hands the event over once.
@@ -138,19 +148,16 @@ impl Attempt<'_> {
                 return Ok(Ended::PauseUntil(self.app.clock.now() + crate::clock::millis(NO_TIME_PAUSE)));
             }
             let context = self.context(event, started);
-            let input = Arc::new(to_input(event, &self.row.event_key));
-            let sandbox = &self.app.state::<Modules>().sandbox;
-            let called =
-                sandbox.call_link::<HandleEvent>(&self.handler.link, context.clone(), Arc::clone(&input)).await;
-            let Some((report, opening)) = called else {
+            let input = self.input(event);
+            let Some((report, opening)) = self.call(&context, &input).await else {
                 // Its breaker is open: events wait, and no attempt is counted.
                 return Ok(Ended::PauseUntil(self.app.clock.now() + 1_000));
             };
             if let Some(opening) = &opening {
                 let call = to_call(&context);
-                service::report_opening(self.app, self.network, Point::Events, &self.handler.link, &call, opening);
+                service::report_opening(self.app, self.network, self.point(), &self.handler.link, &call, opening);
             }
-            self.record(&context, AnyInput::Event(input), &report).await;
+            self.record(&context, input, &report).await;
             let outcome = self.judge(event, &context, report, started).await?;
             match outcome {
                 Ok(()) => return Ok(self.succeeded()),
@@ -178,6 +185,31 @@ impl Attempt<'_> {
         self.failed(event, &context, Failed { code: "unavailable", message, effect: None, reason: None }).await
     }
 
+    /// Input of the module.
+    fn input(&self, event: &QueuedEvent) -> AnyInput {
+        match self.kind {
+            LetterKind::Event | LetterKind::Overflow => AnyInput::Event(Arc::new(to_input(event, &self.row.event_key))),
+            LetterKind::Tick => AnyInput::Tick(Arc::new(to_tick(event))),
+            LetterKind::Timer => AnyInput::Timer(Arc::new(to_timer(event))),
+        }
+    }
+
+    /// Calls the module; none while its breaker is open.
+    async fn call(
+        &self,
+        context: &CallContext,
+        input: &AnyInput,
+    ) -> Option<(CallReport<Handled>, Option<BreakerOpening>)> {
+        let (sandbox, link) = (&self.app.state::<Modules>().sandbox, &self.handler.link);
+        match input {
+            AnyInput::Tick(input) => sandbox.call_link::<RunTick>(link, context.clone(), Arc::clone(input)).await,
+            AnyInput::Timer(input) => sandbox.call_link::<FireTimer>(link, context.clone(), Arc::clone(input)).await,
+            AnyInput::Event(input) => sandbox.call_link::<HandleEvent>(link, context.clone(), Arc::clone(input)).await,
+            // Inputs of overrides, which no attempt has.
+            _ => None,
+        }
+    }
+
     /// Context of the attempt: equal in all of its runs.
     fn context(&self, event: &QueuedEvent, started: Millis) -> CallContext {
         let config = self.handler.link.config();
@@ -200,11 +232,11 @@ impl Attempt<'_> {
     /// Meters, logs and records a call.
     async fn record(&self, context: &CallContext, input: AnyInput, report: &CallReport<Handled>) {
         let (app, network) = (self.app, self.network);
-        service::meter(app, network, Point::Events, report).await;
+        service::meter(app, network, self.point(), report).await;
         let (config, call) = (self.handler.link.config(), to_call(context));
-        app.state::<Modules>().logs.add(network, Point::Events, config, &call, report);
+        app.state::<Modules>().logs.add(network, self.point(), config, &call, report);
         let failed = !matches!(&report.result, Ok(Handled { answer: Ok(_), .. }));
-        if failed || service::take_sample(app, network, Point::Events) {
+        if failed || service::take_sample(app, network, self.point()) {
             let step = RecordedStep {
                 link: Arc::clone(config),
                 input: input.clone(),
@@ -253,7 +285,9 @@ impl Attempt<'_> {
             call_id: context.call_id.clone(),
             grants: self.handler.grants.clone(),
         };
-        let handled = HandledEvent { name: &event.name, data: &event.data };
+        // A tick or timer is no event, whatever its name.
+        let (is_event, none) = (self.kind == LetterKind::Event, HandledEvent { name: "", data: "{}" });
+        let handled = if is_event { HandledEvent { name: &event.name, data: &event.data } } else { none };
         let prepared = match prepare(self.app, self.network, &actor, handled, effects).await {
             Ok(prepared) => prepared,
             Err(reason) => return Ok(Err(reason)),
@@ -261,7 +295,7 @@ impl Attempt<'_> {
         let cause = EventCause {
             call: Cause {
                 call_id: context.call_id.clone(),
-                event_id: Some(event.id()),
+                event_id: is_event.then(|| event.id()),
                 module: actor.name.clone(),
                 version: context.version,
             },
@@ -272,6 +306,7 @@ impl Attempt<'_> {
         let call = CommittedCall {
             network: self.network,
             source: self.source,
+            attempts: self.row.attempts + 1,
             event,
             actor: &actor,
             now: started,
@@ -285,7 +320,9 @@ impl Attempt<'_> {
     }
 
     fn succeeded(&self) -> Ended {
-        self.figures.count(|counts| counts.delivered += 1);
+        if self.kind == LetterKind::Event {
+            self.figures.count(|counts| counts.delivered += 1);
+        }
         if self.source == Source::Queue {
             // Its bytes may be waited for by others: they are counted again when the bound is reached.
             self.app.state::<Handlers>().network(self.network).shrink_backlog(1);
@@ -298,7 +335,7 @@ impl Attempt<'_> {
         let (app, network, now) = (self.app, self.network, self.app.clock.now());
         let attempts = self.row.attempts + 1;
         let due_at = now + pause(attempts, app.ids.seed());
-        let is_last = attempts >= max_attempts(failed.code);
+        let is_last = attempts >= max_attempts(self.kind, failed.code);
         let letter = self.letter(event, context, &failed, attempts, now);
         let is_letter = matches!(self.source, Source::DeadLetter(_));
         let stored = app
@@ -315,11 +352,16 @@ impl Attempt<'_> {
                     return Ok((Ended::Done, 0));
                 }
                 if !is_last {
-                    queue::fail(&mut tx, network, self.module(), self.row.seq, (attempts, due_at)).await?;
+                    self.store_failure(&mut tx, event, (attempts, due_at), failed.code).await?;
                     return Ok((Ended::RetryAt(due_at), 0));
                 }
-                if !end(&mut tx, network, self.module(), Source::Queue, self.row.seq).await? {
+                if !self.end_failed(&mut tx, event, attempts, failed.code).await? {
                     return Ok((Ended::Done, 0));
+                }
+                let mut letter = letter.clone();
+                if self.source != Source::Queue {
+                    // An event's letter has its number.
+                    letter.id = positions::take_seqs(&mut tx, network, 1).await?;
                 }
                 dead_letters::insert(&mut tx, network, &letter).await?;
                 let dropped = dead_letters::drop_oldest(&mut tx, network, self.module(), MAX_DEAD_LETTERS).await?;
@@ -334,6 +376,43 @@ impl Attempt<'_> {
         Ok(stored.0)
     }
 
+    /// Stores a failed attempt that is not the last one.
+    async fn store_failure(
+        &self,
+        tx: &mut Tx,
+        event: &QueuedEvent,
+        (attempts, due_at): (i64, Millis),
+        code: &'static str,
+    ) -> Result<bool, Error> {
+        let (network, of) = (self.network, (self.module(), event.name.as_str(), event.seq));
+        match self.source {
+            Source::Queue | Source::DeadLetter(_) => {
+                queue::fail(tx, network, self.module(), self.row.seq, (attempts, due_at)).await
+            }
+            Source::Tick => schedules::fail_tick(tx, network, of, (attempts, due_at), code).await,
+            Source::Timer => timers::fail(tx, network, of, (attempts, due_at)).await,
+        }
+    }
+
+    /// Ends what failed for the last time; false if it is not there.
+    async fn end_failed(
+        &self,
+        tx: &mut Tx,
+        event: &QueuedEvent,
+        attempts: i64,
+        code: &'static str,
+    ) -> Result<bool, Error> {
+        let (network, of) = (self.network, (self.module(), event.name.as_str(), event.seq));
+        match self.source {
+            Source::Queue | Source::DeadLetter(_) => end(tx, network, self.module(), Source::Queue, self.row.seq).await,
+            Source::Tick => {
+                let failure = schedules::TickEnd { attempts, effects: 0, code: Some(code) };
+                schedules::end_tick(tx, network, of, failure, self.app.clock.now()).await
+            }
+            Source::Timer => timers::end(tx, network, of).await,
+        }
+    }
+
     fn letter(
         &self,
         event: &QueuedEvent,
@@ -345,9 +424,9 @@ impl Attempt<'_> {
         let text = |text: &str| text.replace('\0', "\u{fffd}").chars().take(MAX_MESSAGE).collect::<String>();
         DeadLetterRow {
             module: self.module().to_owned(),
-            id: self.row.seq,
+            id: if let Source::DeadLetter(id) = self.source { id } else { self.row.seq },
             version: self.version(),
-            kind: LetterKind::Event.as_str().to_owned(),
+            kind: self.kind.as_str().to_owned(),
             event_key: self.row.event_key.clone(),
             first_at: self.row.queued_at,
             at: now,
@@ -381,6 +460,20 @@ fn to_call(context: &CallContext) -> Call {
         now_ms: context.now_ms,
         seed: context.seed,
     }
+}
+
+fn to_tick(event: &QueuedEvent) -> Tick {
+    // As it was written when the tick began.
+    serde_json::from_str(&event.data).unwrap_or_else(|_| Tick {
+        schedule: event.name.clone(),
+        due_at_ms: u64::try_from(event.at).unwrap_or(0),
+        missed: 0,
+        manual: false,
+    })
+}
+
+fn to_timer(event: &QueuedEvent) -> Timer {
+    Timer { key: event.name.clone(), at_ms: u64::try_from(event.at).unwrap_or(0), payload: event.data.clone() }
 }
 
 fn to_input(event: &QueuedEvent, key: &str) -> Event {

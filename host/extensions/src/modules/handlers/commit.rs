@@ -13,7 +13,8 @@ use crate::cluster::ShardRegistry;
 use crate::modules::applying::{CallEffects, NotCommitted, PreparedEffect, apply, change_state, refused};
 use crate::modules::handlers::effects::ModuleActor;
 use crate::modules::handlers::model::QueuedEvent;
-use crate::modules::handlers::store::{cascades, dead_letters, handlers, queue};
+use crate::modules::handlers::schedules;
+use crate::modules::handlers::store::{cascades, dead_letters, handlers, queue, timers};
 use crate::values::NetworkId;
 
 /// Maximum number of effects, and of events, that one first event may lead to by calls of modules.
@@ -24,12 +25,16 @@ const MAX_CASCADE: i64 = 1_000;
 pub(super) enum Source {
     Queue,
     DeadLetter(i64),
+    Tick,
+    Timer,
 }
 
 /// A call to commit.
 pub(super) struct CommittedCall<'a> {
     pub(super) network: NetworkId,
     pub(super) source: Source,
+    /// Number of this attempt.
+    pub(super) attempts: i64,
     pub(super) event: &'a QueuedEvent,
     pub(super) actor: &'a ModuleActor,
     /// Time of the call.
@@ -71,7 +76,7 @@ async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), N
     if !app.state::<ShardRegistry>().lock_lease(tx, network).await? {
         return Err(NotCommitted::Moved);
     }
-    if !end(tx, network, module, call.source, call.event.seq).await? {
+    if !end_of_call(app, tx, call).await? {
         return Err(NotCommitted::Gone);
     }
     if !call.effects.is_empty() && call.event.depth > 0 {
@@ -83,6 +88,21 @@ async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), N
         }
     }
     change_state(app, tx, network, module, call.state, call.now).await
+}
+
+/// Ends what the call was made for; false if it is not there.
+async fn end_of_call(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<bool, Error> {
+    let (network, module) = (call.network, call.actor.name.as_str());
+    let of = (module, call.event.name.as_str(), call.event.seq);
+    match call.source {
+        Source::Queue | Source::DeadLetter(_) => end(tx, network, module, call.source, call.event.seq).await,
+        Source::Tick => {
+            let effects = i64::try_from(call.effects.len()).unwrap_or(0);
+            let success = schedules::TickEnd { attempts: call.attempts, effects, code: None };
+            schedules::end_tick(tx, network, of, success, app.clock.now()).await
+        }
+        Source::Timer => timers::end(tx, network, of).await,
+    }
 }
 
 /// Deletes the row of an event, and the event if no other handler waits for it. False if the row is not there.

@@ -12,8 +12,9 @@ use crate::auth::Origin;
 use crate::modules::handlers::attempt::Attempt;
 use crate::modules::handlers::commit::Source;
 use crate::modules::handlers::links;
-use crate::modules::handlers::model::{DeadLetterRow, LetterKind, QueueRow};
+use crate::modules::handlers::model::{DeadLetterRow, LetterKind, QueueRow, QueuedEvent};
 use crate::modules::handlers::registry::Handlers;
+use crate::modules::handlers::schedules;
 use crate::modules::handlers::store::dead_letters as store;
 use crate::modules::service::ModulesError;
 use crate::values::NetworkId;
@@ -29,10 +30,10 @@ pub(in crate::modules) struct DeadLetterEvent {
     version: i64,
     #[schema(example = "dl_9")]
     dead_letter_id: String,
-    /// Id of the event that was not handled.
+    /// Id of the event that was not handled; empty without one.
     #[schema(example = "1804680000000-42")]
     event_id: String,
-    /// Type of that event.
+    /// Type of that event, or `TICK`, `TIMER` or `OVERFLOW`.
     #[serde(rename = "eventType")]
     #[schema(example = "BALANCE_CHANGED")]
     event_type: String,
@@ -43,12 +44,13 @@ pub(in crate::modules) struct DeadLetterEvent {
 
 impl DeadLetterEvent {
     pub(super) fn of(letter: &DeadLetterRow) -> Self {
+        let event = letter.event().filter(|_| letter.kind == LetterKind::Event.as_str());
         Self {
             module: letter.module.clone(),
             version: letter.version,
             dead_letter_id: letter_id(letter.id),
-            event_id: letter.event().map(|event| event.id()).unwrap_or_default(),
-            event_type: letter.name.clone().unwrap_or_default(),
+            event_id: event.as_ref().map(QueuedEvent::id).unwrap_or_default(),
+            event_type: event.map_or_else(|| letter.kind.clone(), |event| event.name),
             code: letter.code.clone(),
         }
     }
@@ -158,9 +160,16 @@ async fn start_retry(
     letter: DeadLetterRow,
     origin: &Origin,
 ) -> Result<(), ModulesError> {
-    let handler = links::handler(app, network, &letter.module).await?;
-    let handler = handler.ok_or_else(|| ModulesError::NotHandling(letter.module.clone()))?;
-    if letter.name.as_ref().is_some_and(|name| !handler.events.contains(name)) {
+    let kind = LetterKind::of_letter(&letter);
+    let handler = if kind == LetterKind::Event {
+        let handler = links::handler(app, network, &letter.module).await?;
+        handler.ok_or_else(|| ModulesError::NotHandling(letter.module.clone()))?
+    } else {
+        let handler = schedules::handler(app, network, &letter.module).await?;
+        handler.ok_or_else(|| ModulesError::NotScheduled(letter.module.clone()))?
+    };
+    let is_handled = letter.name.as_ref().is_none_or(|name| handler.events.contains(name));
+    if kind == LetterKind::Event && !is_handled {
         // The link may not grant what reading it needs.
         return Err(ModulesError::NothingToRetry(letter_id(letter.id)));
     }
@@ -183,7 +192,7 @@ async fn start_retry(
             queued_at: letter.first_at,
         };
         let source = Source::DeadLetter(letter.id);
-        let attempt = Attempt { app: &app, network, handler: &handler, figures, source, row: &row };
+        let attempt = Attempt { app: &app, network, handler: &handler, figures, kind, source, row: &row };
         if let Err(error) = attempt.run(letter.event()).await {
             tracing::warn!(%network, %error, "could not retry a dead letter");
         }

@@ -18,6 +18,7 @@ use crate::modules::Modules;
 use crate::modules::handlers::attempt::Handler;
 use crate::modules::handlers::model::{HandlerCounts, HandlerRow, KeptHandler, order_name};
 use crate::modules::handlers::registry::Handlers;
+use crate::modules::handlers::schedules;
 use crate::modules::handlers::store::handlers::{self as store, Definition};
 use crate::modules::handlers::store::{dead_letters, queue};
 use crate::modules::handlers::sweep;
@@ -55,24 +56,15 @@ pub(in crate::modules) async fn check(
 ) -> Result<Vec<CheckedLink>, ModulesError> {
     let mut checked = vec![];
     for (at, spec) in specs.iter().enumerate() {
-        let row = versions::find(&app.db, network, &spec.name, spec.version).await?;
-        let row = row.ok_or_else(|| ModulesError::UnknownVersion(spec.name.clone(), spec.version))?;
-        let manifest = row.manifest.as_deref().map(|text| Manifest::parse(text.as_bytes())).transpose();
-        let manifest = manifest.map_err(|invalid| ModulesError::InvalidModule(format!("its manifest: {invalid}")))?;
-        let (needs, events) = match &manifest {
-            Some(Manifest { needs, events: Some(events), .. }) => (needs.clone(), events),
-            _ => return Err(ModulesError::PointNotOffered(spec.name.clone(), spec.version, Point::Events)),
+        let manifest = manifest_of(app, network, spec).await?;
+        let Some((manifest, events)) =
+            manifest.as_ref().and_then(|manifest| Some((manifest, manifest.events.as_ref()?)))
+        else {
+            return Err(ModulesError::PointNotOffered(spec.name.clone(), spec.version, Point::Events));
         };
-        let config = serde_json::to_string(&spec.config)?;
-        if let Some(Err(invalid)) = manifest.as_ref().map(|manifest| manifest.check_config(&config)) {
-            return Err(ModulesError::InvalidConfig { at, path: invalid.pointer, reason: invalid.reason });
-        }
+        check_config(at, spec, manifest)?;
         let kinds = kinds_of(&events.types)?;
-        let needs = with_scopes(needs, &kinds);
-        if let Some(needed) = needs.missing_in(&spec.grants.clone().unwrap_or_default()) {
-            let (name, version, needed) = (spec.name.clone(), spec.version, Box::new(needed));
-            return Err(ModulesError::GrantNeeded { name, version, needed });
-        }
+        check_grants(spec, &with_scopes(manifest.needs.clone(), &kinds))?;
         checked.push(CheckedLink {
             name: spec.name.clone(),
             order: events.order,
@@ -82,6 +74,39 @@ pub(in crate::modules) async fn check(
         });
     }
     Ok(checked)
+}
+
+/// Manifest of a link's version; none of a module without one.
+pub(super) async fn manifest_of(
+    app: &App,
+    network: NetworkId,
+    spec: &LinkSpec,
+) -> Result<Option<Manifest>, ModulesError> {
+    let row = versions::find(&app.db, network, &spec.name, spec.version).await?;
+    let row = row.ok_or_else(|| ModulesError::UnknownVersion(spec.name.clone(), spec.version))?;
+    let manifest = row.manifest.as_deref().map(|text| Manifest::parse(text.as_bytes())).transpose();
+    manifest.map_err(|invalid| ModulesError::InvalidModule(format!("its manifest: {invalid}")))
+}
+
+/// Checks a link's configuration against its module's schema.
+pub(super) fn check_config(at: usize, spec: &LinkSpec, manifest: &Manifest) -> Result<(), ModulesError> {
+    let config = serde_json::to_string(&spec.config)?;
+    manifest.check_config(&config).map_err(|invalid| ModulesError::InvalidConfig {
+        at,
+        path: invalid.pointer,
+        reason: invalid.reason,
+    })
+}
+
+/// Refuses a link that does not grant what its module needs.
+pub(super) fn check_grants(spec: &LinkSpec, needs: &Grants) -> Result<(), ModulesError> {
+    match needs.missing_in(&spec.grants.clone().unwrap_or_default()) {
+        Some(needed) => {
+            let (name, version, needed) = (spec.name.clone(), spec.version, Box::new(needed));
+            Err(ModulesError::GrantNeeded { name, version, needed })
+        }
+        None => Ok(()),
+    }
 }
 
 fn kinds_of(types: &[String]) -> Result<Vec<EventKind>, ModulesError> {
@@ -287,6 +312,7 @@ pub(in crate::modules) async fn end_of_module(
 ) -> Result<(), Error> {
     if versions::count_of_name(tx, network, module).await? == 0 {
         revoke(app, tx, network, module, None).await?;
+        schedules::end_of_module(tx, network, module).await?;
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ mod links;
 mod model;
 mod pauses;
 mod registry;
+mod schedules;
 mod state;
 mod store;
 mod subject;
@@ -45,8 +46,12 @@ pub(super) use links::{
     Activation, CheckedLink, HandlerStats, authorize, begin, check, end_kept, end_of_module, follow, kept, stats,
 };
 pub(super) use model::EventCause;
-pub(super) use model::{DeadLetterRow, KeptHandler};
+pub(super) use model::{DeadLetterRow, KeptHandler, LetterKind};
 pub(super) use registry::restore;
+pub(super) use schedules::{
+    CheckedSchedules, Outcome, Run, ScheduleRow, TimerRow, cancel_timer, check as check_schedules, delete_timer,
+    follow as follow_schedules, list as list_schedules, list_timers, run_now, set_timer,
+};
 pub(super) use state::answer as answer_state;
 pub(super) use state::{StateConflict, commit as commit_state, is_unchanged};
 pub(super) use watch::start;

@@ -138,6 +138,9 @@ pub(super) struct QueueRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::modules) enum LetterKind {
     Event,
+    /// A tick of a schedule.
+    Tick,
+    Timer,
     Overflow,
 }
 
@@ -146,8 +149,18 @@ impl LetterKind {
     pub(in crate::modules) const fn as_str(self) -> &'static str {
         match self {
             Self::Event => "EVENT",
+            Self::Tick => "TICK",
+            Self::Timer => "TIMER",
             Self::Overflow => "OVERFLOW",
         }
+    }
+}
+
+impl LetterKind {
+    /// Kind of a dead letter that can be retried; EVENT for any other.
+    pub(super) fn of_letter(letter: &DeadLetterRow) -> Self {
+        let kinds = [Self::Tick, Self::Timer];
+        kinds.into_iter().find(|kind| kind.as_str() == letter.kind).unwrap_or(Self::Event)
     }
 }
 
@@ -185,7 +198,7 @@ pub(in crate::modules) struct DeadLetterRow {
 }
 
 impl DeadLetterRow {
-    /// The event that was not handled; none of an OVERFLOW.
+    /// The event that was not handled, or the tick or timer in its form; none of an OVERFLOW.
     pub(in crate::modules) fn event(&self) -> Option<QueuedEvent> {
         Some(QueuedEvent {
             seq: self.seq,

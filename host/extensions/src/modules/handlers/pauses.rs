@@ -1,6 +1,7 @@
 //! Attempts at an event, and the pauses between them.
 
 use crate::clock::Millis;
+use crate::modules::handlers::model::LetterKind;
 
 /// Seconds after the first failed attempt, the second and so on.
 const PAUSES: [Millis; 7] = [1, 4, 16, 64, 256, 900, 900];
@@ -10,9 +11,11 @@ const MANY: i64 = 8;
 const FEW: i64 = 3;
 
 /// Maximum number of attempts after a failure with this code.
-pub(super) fn max_attempts(code: &str) -> i64 {
+pub(super) fn max_attempts(kind: LetterKind, code: &str) -> i64 {
     match code {
         "reject" => 1,
+        // The next tick may succeed.
+        _ if kind == LetterKind::Tick => FEW,
         "timed_out" | "late" | "unavailable" | "retry" => MANY,
         _ => FEW,
     }
@@ -36,6 +39,10 @@ mod tests {
             assert_eq!((pause(attempts, 0), pause(attempts, usual.unsigned_abs() / 5)), (usual * 4 / 5, usual));
             assert!((0..100).all(|seed| (usual * 4 / 5..=usual * 6 / 5).contains(&pause(attempts, seed * 7_919))));
         }
-        assert_eq!([1, 3, 3, 8, 8].to_vec(), ["reject", "trap", "refused_effect", "retry", "late"].map(max_attempts));
+        assert_eq!(
+            [1, 3, 3, 8, 8].to_vec(),
+            ["reject", "trap", "refused_effect", "retry", "late"].map(|code| max_attempts(LetterKind::Event, code))
+        );
+        assert_eq!(max_attempts(LetterKind::Tick, "retry"), 3);
     }
 }

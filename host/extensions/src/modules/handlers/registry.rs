@@ -21,6 +21,8 @@ pub(in crate::modules) struct Handlers {
     due: Mutex<HashSet<NetworkId>>,
     /// Notified when there is one.
     pub(super) wake: Notify,
+    /// Networks whose schedules and timers a task runs, and whether it is to look again.
+    serving: Mutex<HashMap<NetworkId, bool>>,
 }
 
 /// Handlers of one network.
@@ -33,6 +35,8 @@ pub(in crate::modules) struct NetworkHandlers {
     /// Places of retried dead letters.
     pub(super) retries: RetryPlaces,
     modules: Mutex<BTreeMap<String, Arc<ModuleHandlers>>>,
+    /// Versions of modules that are known to have timers or none.
+    pub(super) timers: Mutex<HashMap<(String, i64), bool>>,
     /// Queued events; none until they are counted.
     pub(super) backlog: Mutex<Option<Backlog>>,
 }
@@ -89,6 +93,25 @@ impl Handlers {
             self.due.lock().insert(network);
             self.wake.notify_one();
         }
+    }
+
+    /// Claims a network's schedules and timers; false if a task has them, which then looks again.
+    pub(super) fn begin_serving(&self, network: NetworkId) -> bool {
+        let mut serving = self.serving.lock();
+        let is_served = serving.contains_key(&network);
+        serving.insert(network, is_served);
+        !is_served
+    }
+
+    /// Gives a network's schedules and timers up; false if the task is to look again.
+    pub(super) fn end_serving(&self, network: NetworkId, is_over: bool) -> bool {
+        let mut serving = self.serving.lock();
+        if !is_over && serving.get(&network) == Some(&true) {
+            serving.insert(network, false);
+            return false;
+        }
+        serving.remove(&network);
+        true
     }
 
     /// Networks whose events may wait without a turn.

@@ -17,7 +17,7 @@ use crate::modules::handlers::attempt::{Attempt, Ended, Handler};
 use crate::modules::handlers::commit::Source;
 use crate::modules::handlers::key_queues::{BATCH, KeyQueues};
 use crate::modules::handlers::links;
-use crate::modules::handlers::model::QueueRow;
+use crate::modules::handlers::model::{LetterKind, QueueRow};
 use crate::modules::handlers::registry::NetworkHandlers;
 use crate::modules::handlers::store::{handlers, queue};
 use crate::values::NetworkId;
@@ -261,6 +261,7 @@ fn call(
                 network,
                 handler: &handler,
                 figures: Arc::clone(&figures),
+                kind: LetterKind::Event,
                 source: Source::Queue,
                 row: &row,
             };

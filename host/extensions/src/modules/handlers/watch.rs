@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::background::{every, every_settled};
 use crate::cluster::ShardRegistry;
 use crate::modules::handlers::registry::{Handlers, NetworkHandlers};
+use crate::modules::handlers::schedules;
 use crate::modules::handlers::store::queue;
 use crate::modules::handlers::{sweep, turn};
 use crate::panics::catch_panic;
@@ -23,6 +24,7 @@ pub(in crate::modules) fn start(app: &App) {
     app.spawn(watch(app.clone()));
     every(app, POLL_INTERVAL, "find the queued events of handlers", find_queued);
     every(app, POLL_INTERVAL, "store the figures of handlers", sweep::store_counts);
+    every_settled(app, POLL_INTERVAL, "find due schedules and timers", schedules::find_due);
     every_settled(app, SWEEP_INTERVAL, "delete old dead letters and kept handlers", sweep::delete_old);
 }
 

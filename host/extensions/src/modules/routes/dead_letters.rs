@@ -12,9 +12,9 @@ use crate::clock::Millis;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::modules::handlers::{self, DeadLetterRow, letter_id};
+use crate::modules::handlers::{self, DeadLetterRow, LetterKind, letter_id};
 
-/// An event that a module did not handle.
+/// An event that a module did not handle, a tick or a timer that it did not run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ModuleDeadLetter)]
@@ -26,13 +26,13 @@ pub(super) struct Letter {
     /// Version that failed last.
     #[schema(example = 4)]
     version: i64,
-    /// EVENT; or OVERFLOW, which stands for events that were not kept because too many waited.
+    /// EVENT, TICK, TIMER; or OVERFLOW, which stands for events that were not kept because too many waited.
     #[schema(example = "EVENT")]
     kind: String,
-    /// Key of the event's order.
+    /// Key of the event's order, name of the schedule, or key of the timer.
     #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     key: String,
-    /// Time at which the event was queued.
+    /// Time at which the event was queued, the tick began, or the timer was set.
     first_at: Millis,
     /// Time of the last failure.
     at: Millis,
@@ -50,9 +50,13 @@ pub(super) struct Letter {
     reason: Option<String>,
     #[schema(example = "pcVlMkCLcJM5fAQA.3")]
     call_id: String,
-    /// The event; null for an OVERFLOW.
+    /// The event; null for other kinds.
     event: Option<LetterEvent>,
-    /// Events that an OVERFLOW stands for; null for an EVENT.
+    /// The tick; null for other kinds.
+    tick: Option<LetterTick>,
+    /// The timer; null for other kinds.
+    timer: Option<LetterTimer>,
+    /// Events that an OVERFLOW stands for; null for other kinds.
     overflow: Option<Overflow>,
     /// RUNNING while it is retried, else WAITING.
     #[schema(value_type = String, example = "WAITING")]
@@ -74,6 +78,31 @@ struct LetterEvent {
     data: Box<RawValue>,
 }
 
+/// Tick of a dead letter.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DeadLetterTick)]
+struct LetterTick {
+    #[schema(example = "nightly")]
+    schedule: String,
+    due_at: Millis,
+    /// Ticks that were missed before it.
+    missed: i64,
+    /// True if a person asked for it.
+    manual: bool,
+}
+
+/// Timer of a dead letter.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeadLetterTimer)]
+struct LetterTimer {
+    #[schema(example = "player:069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    key: String,
+    at: Millis,
+    #[schema(value_type = Object)]
+    payload: Box<RawValue>,
+}
+
 /// Events that were not kept.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -90,12 +119,17 @@ struct Overflow {
 
 impl Letter {
     fn new((row, is_running): (DeadLetterRow, bool)) -> Self {
-        let event = row.event().map(|event| LetterEvent {
+        let of = |kind: LetterKind| row.event().filter(|_| row.kind == kind.as_str());
+        let raw = |text: String| RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        let event = of(LetterKind::Event).map(|event| LetterEvent {
             id: event.id(),
             r#type: event.name,
             at: event.at,
-            data: RawValue::from_string(event.data).unwrap_or_else(|_| RawValue::NULL.to_owned()),
+            data: raw(event.data),
         });
+        let tick = of(LetterKind::Tick).and_then(|event| serde_json::from_str(&event.data).ok());
+        let timer = of(LetterKind::Timer);
+        let timer = timer.map(|event| LetterTimer { key: event.name, at: event.at, payload: raw(event.data) });
         let overflow = row.first_id.zip(row.last_id).map(|(first_event_id, last_event_id)| Overflow {
             first_event_id,
             last_event_id,
@@ -116,6 +150,8 @@ impl Letter {
             reason: row.reason,
             call_id: row.call_id,
             event,
+            tick,
+            timer,
             overflow,
             state: if is_running { "RUNNING" } else { "WAITING" },
         }
@@ -124,7 +160,7 @@ impl Letter {
 
 /// List a module's dead letters
 ///
-/// Events that it did not handle after the last attempt, newest first. At most 10,000 are kept, for 30 days.
+/// Events that it did not handle after the last attempt, and ticks and timers that it did not run, newest first. At most 10,000 are kept, for 30 days.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/dead-letters", operation_id = "list_dead_letters",
     tag = "Modules", security(("apiKey" = ["modules:write"])),
     params(("name" = String, Path, example = "tebex-shop"), PageQuery),

@@ -7,6 +7,8 @@ mod logs;
 mod points;
 mod replay;
 mod report;
+mod schedules;
+mod timers;
 mod versions;
 
 use crate::endpoints::{Endpoints, endpoints};
@@ -29,6 +31,10 @@ pub(super) fn router() -> Endpoints {
         dead_letters::retry: repeatable,
         dead_letters::retry_all: repeatable,
         dead_letters::delete,
+        schedules::list,
+        schedules::run: repeatable,
+        timers::list,
+        timers::delete,
         logs::logs,
         dry_run::dry_run: read_only ends_with_caller long,
         replay::replay: read_only ends_with_caller long,

@@ -280,7 +280,8 @@ pub(super) async fn end_kept(
 
 /// Get the chain of an extension point
 ///
-/// The points are `matchmaking`, `chat`, `punishment`, `events` and `endpoints`. Counts and times are those of this hub node, since it started
+/// The points are `matchmaking`, `chat`, `punishment`, `events`, `endpoints` and `schedules`. Counts and times are those of this
+/// hub node, since it started
 /// or the module was activated.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}", operation_id = "get_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "matchmaking")),
@@ -309,7 +310,8 @@ pub(super) async fn get(
 ///
 /// At `events` a module is handed the events of its manifest, from the moment of this answer: what it needs is to be in its
 /// `grants` (400 `grant_needed`, with `needed`), which hold nothing that the caller may not do itself (403
-/// `forbidden_scope`). Its mode is ACTIVE.
+/// `forbidden_scope`). Its mode is ACTIVE. At `schedules` a module runs at the times of its manifest, with grants as at
+/// `events`; a schedule whose times stay the same goes on.
 ///
 /// At `endpoints` a module answers the routes of its manifest, with grants as at `events`. The secrets that it names must be
 /// set (400 `secret_missing`).

@@ -14,7 +14,7 @@ use crate::auth::{Origin, Scopes};
 use crate::cluster::{RequestLease, ShardRegistry};
 use crate::modules::Modules;
 use crate::modules::endpoints;
-use crate::modules::handlers::{self, Activation, CheckedLink};
+use crate::modules::handlers::{self, Activation, CheckedLink, CheckedSchedules};
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
@@ -56,7 +56,7 @@ pub(in crate::modules) async fn put(
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let links = make_links(app, network, &chains, point, &specs).await?;
-    let handlers = authorize(app, network, &chains, point, &mut specs, caller).await?;
+    let checked = authorize(app, network, &chains, point, &mut specs, caller).await?;
     let failed = run_trials(app, &chains, point, &specs, &links).await?;
     let previous = chains.get(point);
     let is_in_place =
@@ -66,7 +66,7 @@ pub(in crate::modules) async fn put(
     }
     let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
     let change = (&caller.origin, Action::ChainPut);
-    let chain = replace(app, network, &chains, point, specs, links, lease, &handlers, change).await?;
+    let chain = replace(app, network, &chains, point, specs, links, lease, &checked, change).await?;
     if let Some(chain) = &chain {
         chain.close_breakers();
     }
@@ -114,9 +114,9 @@ pub(in crate::modules) async fn roll_back(
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
     let mut specs: Vec<LinkSpec> = serde_json::from_str(&row.previous)?;
     let links = make_links(app, network, &chains, point, &specs).await?;
-    let handlers = authorize(app, network, &chains, point, &mut specs, caller).await?;
+    let checked = authorize(app, network, &chains, point, &mut specs, caller).await?;
     let change = (&caller.origin, Action::ChainRolledBack);
-    replace(app, network, &chains, point, specs, links, lease, &handlers, change).await
+    replace(app, network, &chains, point, specs, links, lease, &checked, change).await
 }
 
 /// Caller who changes a chain.
@@ -138,7 +138,7 @@ fn normalize(specs: &mut [LinkSpec], point: Point) -> Result<(), ModulesError> {
         if point.is_override() {
             spec.on_failure.get_or_insert_default();
             if spec.grants.is_some() {
-                return invalid(at, "grants`: only modules at `events` and `endpoints` have grants");
+                return invalid(at, "grants`: only modules that answer with effects have grants");
             }
             continue;
         }
@@ -153,7 +153,14 @@ fn normalize(specs: &mut [LinkSpec], point: Point) -> Result<(), ModulesError> {
     Ok(())
 }
 
-/// Checks links of `events` and `endpoints` against their manifests and the rights of the caller, and writes down who gave the grants.
+/// Links that answer with effects, as checked.
+#[derive(Default)]
+struct Checked {
+    events: Vec<CheckedLink>,
+    schedules: Vec<CheckedSchedules>,
+}
+
+/// Checks links that answer with effects against their manifests and the rights of the caller, and writes down who gave the grants.
 async fn authorize(
     app: &App,
     network: NetworkId,
@@ -161,12 +168,13 @@ async fn authorize(
     point: Point,
     specs: &mut [LinkSpec],
     caller: &ChainCaller,
-) -> Result<Vec<CheckedLink>, ModulesError> {
-    let mut checked = vec![];
+) -> Result<Checked, ModulesError> {
+    let mut checked = Checked::default();
     match point {
-        Point::Matchmaking | Point::Chat | Point::Punishment => return Ok(checked),
-        Point::Events => checked = handlers::check(app, network, specs).await?,
+        Point::Events => checked.events = handlers::check(app, network, specs).await?,
+        Point::Schedules => checked.schedules = handlers::check_schedules(app, network, specs).await?,
         Point::Endpoints => endpoints::check(app, network, specs).await?,
+        Point::Matchmaking | Point::Chat | Point::Punishment => return Ok(checked),
     }
     let previous = chains.get(point);
     let stored = |name: &str| previous.iter().flat_map(|chain| &chain.specs).find(|spec| spec.name == name);
@@ -253,7 +261,7 @@ async fn replace(
     specs: Vec<LinkSpec>,
     links: Vec<Arc<Link>>,
     lease: &RequestLease,
-    handlers: &[CheckedLink],
+    checked: &Checked,
     (origin, action): (&Origin, Action),
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let previous = chains.get(point);
@@ -261,7 +269,7 @@ async fn replace(
     if is_handling {
         // Refused before it subscribes, which is a transaction of its own.
         app.db.transaction(async |mut tx| Ok::<_, ModulesError>(origin.still_may(&mut tx).await?)).await?;
-        handlers::begin(app, network, handlers).await?;
+        handlers::begin(app, network, &checked.events).await?;
     }
     let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());
     if unchanged {
@@ -286,12 +294,15 @@ async fn replace(
                     return Err(ModulesError::UnknownVersion(spec.name.clone(), spec.version));
                 }
             }
-            let before = previous.as_ref().map_or(vec![], |chain| shown(&chain.specs));
-            let change = Change::new(action, point.name()).before(before).after(shown(&specs));
+            let shown_before = previous.as_ref().map_or(vec![], |chain| shown(&chain.specs));
+            let change = Change::new(action, point.name()).before(shown_before).after(shown(&specs));
             audit::record(&mut tx, network, origin, change).await?;
+            let before = previous.as_ref().map_or(&[][..], |chain| &chain.specs);
             if is_handling {
-                let before = previous.as_ref().map_or(&[][..], |chain| &chain.specs);
-                handlers::follow(app, &mut tx, network, &Activation { links: handlers, before }).await?;
+                handlers::follow(app, &mut tx, network, &Activation { links: &checked.events, before }).await?;
+            }
+            if point == Point::Schedules {
+                handlers::follow_schedules(&mut tx, network, &checked.schedules, before, now).await?;
             }
             Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
         })

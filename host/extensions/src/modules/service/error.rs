@@ -96,6 +96,21 @@ pub enum ModulesError {
     /// The module is not in the chain of `events`.
     #[error("The module `{0}` is not active at the extension point `events`.")]
     NotHandling(String),
+    /// The module is not in the chain of `schedules`.
+    #[error("The module `{0}` is not active at the extension point `schedules`.")]
+    NotScheduled(String),
+    /// The module sets a timer that nothing would run.
+    #[error("No version of the module `{0}` with timers is active at the extension point `schedules`.")]
+    NoTimers(String),
+    /// The module has no such schedule.
+    #[error("The module `{0}` has no active schedule `{1}`.")]
+    UnknownSchedule(String, String),
+    /// A tick is under way.
+    #[error("A tick of the schedule `{0}` is under way.")]
+    TickRunning(String),
+    /// The module has no such timer.
+    #[error("The module `{0}` has no timer `{1}`.")]
+    UnknownTimer(String, String),
     /// The network's other uploads are still in progress.
     #[error("Other uploads of this network are in progress; try again later.")]
     TooManyUploads,
@@ -103,7 +118,7 @@ pub enum ModulesError {
     #[error("This network is moving to another of the hub's nodes; try again.")]
     Moving,
     /// There is no such point.
-    #[error("No extension point `{0}`; use matchmaking, chat, punishment, events or endpoints.")]
+    #[error("No extension point `{0}`; use matchmaking, chat, punishment, events, endpoints or schedules.")]
     UnknownPoint(String),
     /// The point has no previous chain.
     #[error("The extension point `{0}` has no previous chain.")]
@@ -168,7 +183,13 @@ impl From<ModulesError> for ApiError {
             ModulesError::ForbiddenGrant(_) => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             ModulesError::TryAgain => Self::new(StatusCode::SERVICE_UNAVAILABLE, "try_again", message).retry_after(1),
             ModulesError::UnknownDeadLetter(..) => Self::not_found("unknown_dead_letter", message),
-            ModulesError::Running(_) => Self::new(StatusCode::CONFLICT, "running", message),
+            ModulesError::Running(_) | ModulesError::TickRunning(_) => {
+                Self::new(StatusCode::CONFLICT, "running", message)
+            }
+            ModulesError::NotScheduled(_) => Self::new(StatusCode::CONFLICT, "not_active_at_schedules", message),
+            ModulesError::NoTimers(_) => Self::new(StatusCode::CONFLICT, "no_timers", message),
+            ModulesError::UnknownSchedule(..) => Self::not_found("unknown_schedule", message),
+            ModulesError::UnknownTimer(..) => Self::not_found("unknown_timer", message),
             ModulesError::NotHandling(_) => Self::new(StatusCode::CONFLICT, "not_active_at_events", message),
             ModulesError::SecretMissing(_) => Self::bad_request("secret_missing", message),
             ModulesError::UnknownSecret(_) => Self::not_found("unknown_secret", message),

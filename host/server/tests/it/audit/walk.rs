@@ -256,6 +256,20 @@ impl Walk {
         self.owner.put(at_events, json!({"modules": []})).await.expect(200);
         let route = "DELETE /api/manage/extension-points/events/kept/{name}";
         self.json(route, &format!("{at_events}/kept/counter"), json!({})).await;
+        self.schedules().await;
+    }
+
+    async fn schedules(&mut self) {
+        handlers::schedules::activate(&self.owner, 1, &[("Set", "0 0 1 1 *", "ONCE")]).await;
+        let route = "POST /api/manage/modules/{name}/schedules/{schedule}/run";
+        self.json(route, "/api/manage/modules/ticker/schedules/Set/run", json!({})).await;
+        let owner = self.owner.clone();
+        Hub::eventually("the timer is set", async || {
+            owner.get(handlers::schedules::TIMERS).await.expect(200)["total"] == 1
+        })
+        .await;
+        let route = "DELETE /api/manage/modules/{name}/timers/{key}";
+        self.json(route, &format!("{}/one", handlers::schedules::TIMERS), json!({})).await;
     }
 
     /// Commands to a server, each of which is answered by its agent or connector.

@@ -4,6 +4,8 @@ pub mod handler;
 mod letters;
 mod links;
 mod outside;
+pub mod schedules;
+pub mod ticker;
 
 use std::collections::HashSet;
 use std::time::Duration;

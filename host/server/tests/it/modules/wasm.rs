@@ -21,6 +21,20 @@ pub fn module_of(version: &str, world: &str, text: &str) -> Vec<u8> {
     bytes
 }
 
+/// Variant of [`module_of`] for several worlds of the newest version.
+pub fn module_of_worlds(worlds: &[&str], text: &str) -> Vec<u8> {
+    let mut resolve = Resolve::default();
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.1");
+    resolve.push_path(contract).unwrap();
+    let included = worlds.iter().map(|world| format!("include network-hub:module/{world}@1.1.0;"));
+    let world = format!("package test:module; world module {{ {} }}", included.collect::<String>());
+    let package = resolve.push_str("test.wit", &world).unwrap();
+    let world = resolve.select_world(&[package], Some("module")).unwrap();
+    let mut bytes = wat::parse_str(text).unwrap();
+    embed_component_metadata(&mut bytes, &resolve, world, StringEncoding::UTF8).unwrap();
+    bytes
+}
+
 /// A core module that carries its type, as a component.
 pub fn component(core: &[u8]) -> Vec<u8> {
     ComponentEncoder::default().module(core).unwrap().encode().unwrap()

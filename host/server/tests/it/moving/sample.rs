@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::deliveries;
 use crate::imports::import;
+use crate::modules::handlers::schedules;
 use crate::modules::wasm::padded;
 use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW};
@@ -214,6 +215,12 @@ async fn things(owner: &Client) {
     .await;
     crate::modules::endpoints::install(owner, serde_json::json!({})).await;
     crate::modules::endpoints::vote(owner, r#"{"id": "8812", "player": "Notch"}"#).await.expect(200);
+    schedules::activate(owner, 1, &[("Set", "0 0 1 1 *", "ONCE")]).await;
+    schedules::run(owner, "Set").await;
+    crate::support::Hub::eventually("the timer is set", async || {
+        owner.get(schedules::TIMERS).await.expect(200)["total"] == 1
+    })
+    .await;
     chat(owner, "one").await.expect(204);
     chat(owner, "two").await.expect(204);
     // Whoever reads lines has them stored first.

@@ -53,6 +53,7 @@ const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/imports", Ends(Kind::Import)),
     ("POST /api/manage/modules/{name}/{version}/", Harmless("leaves nothing")),
     ("POST /api/manage/modules/{name}/dead-letters", Harmless("repeats what the chain does")),
+    ("POST /api/manage/modules/{name}/schedules", Harmless("runs what the chain does")),
     ("POST /api/manage/modules", Stays("the module is listed, and its code serves the network")),
     ("POST /api/manage/extension-points/{point}/rollback", Stays("modules are listed")),
     ("PUT /api/manage/extension-points/{point}", Stays("modules are listed")),

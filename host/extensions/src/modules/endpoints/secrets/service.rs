@@ -93,7 +93,7 @@ pub(super) async fn delete(app: &App, network: NetworkId, name: &str, origin: &O
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     // No chain changes meanwhile.
     let _changing = chains.changing.lock().await;
-    let specs = [Point::Events, Point::Endpoints].into_iter().filter_map(|point| chains.get(point));
+    let specs = [Point::Events, Point::Endpoints, Point::Schedules].into_iter().filter_map(|point| chains.get(point));
     let grants = |grants: &Grants| grants.secrets.iter().any(|secret| secret == name);
     for chain in specs {
         if let Some(spec) = chain.specs.iter().find(|spec| spec.grants.as_ref().is_some_and(grants)) {

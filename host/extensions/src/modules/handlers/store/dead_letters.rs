@@ -51,7 +51,7 @@ pub(in crate::modules::handlers) async fn with_code(
     module: &str,
     code: &str,
 ) -> Result<Vec<DeadLetterRow>, Error> {
-    db.query(select!("AND code = $3 AND kind = 'EVENT' ORDER BY id LIMIT 1000"))
+    db.query(select!("AND code = $3 AND kind <> 'OVERFLOW' ORDER BY id LIMIT 1000"))
         .bind(network)
         .bind(module)
         .bind(code)

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::modules::wasm::{component, module_of};
 
 /// Address of the lowered effects and of the texts.
-const BASE: u32 = 4096;
+pub(super) const BASE: u32 = 4096;
 
 /// Memory with lowered values.
-struct Image(Vec<u8>);
+pub(super) struct Image(pub(super) Vec<u8>);
 
 impl Image {
     fn add(&mut self, bytes: &[u8]) -> u32 {
@@ -23,7 +23,7 @@ impl Image {
         at
     }
 
-    fn text(&mut self, text: &str) -> [u8; 8] {
+    pub(super) fn text(&mut self, text: &str) -> [u8; 8] {
         let at = self.add(text.as_bytes());
         let mut lowered = [0; 8];
         lowered[..4].copy_from_slice(&at.to_le_bytes());
@@ -32,7 +32,7 @@ impl Image {
     }
 
     /// Lowers effects: each is 128 bytes, with its case, its fields from 8 on, and `optional` at 120.
-    fn effects(&mut self, effects: &[Effect]) -> (u32, usize) {
+    pub(super) fn effects(&mut self, effects: &[Effect]) -> (u32, usize) {
         let mut list = vec![];
         for effect in effects {
             let mut bytes = [0; 128];
@@ -57,7 +57,7 @@ impl Image {
     }
 }
 
-enum Field {
+pub(super) enum Field {
     Text(&'static str),
     OptionText(&'static str),
     Number(i64),
@@ -66,21 +66,21 @@ enum Field {
     True,
 }
 
-struct Effect {
-    case: u8,
-    optional: bool,
-    fields: Vec<(usize, Field)>,
+pub(super) struct Effect {
+    pub(super) case: u8,
+    pub(super) optional: bool,
+    pub(super) fields: Vec<(usize, Field)>,
 }
 
 /// Adds 1 to the statistic `handled` of `farm/f1`.
-fn count() -> Effect {
+pub(super) fn count() -> Effect {
     let fields =
         vec![(0, Field::Text("farm")), (8, Field::Text("f1")), (16, Field::Text("handled")), (40, Field::Float(1.0))];
     Effect { case: 2, optional: false, fields }
 }
 
 /// Takes 1,000 coins that `farm/f1` does not have.
-fn impossible(optional: bool) -> Effect {
+pub(super) fn impossible(optional: bool) -> Effect {
     let fields = vec![
         (0, Field::Text("farm")),
         (8, Field::Text("f1")),
@@ -127,6 +127,12 @@ fn punish() -> Effect {
     Effect { case: 9, optional: false, fields: vec![(0, player), (24, Field::Byte(1)), (48, Field::Text("Reported"))] }
 }
 
+/// Sets a timer, which nothing runs.
+fn timer() -> Effect {
+    let fields = vec![(0, Field::Text("k")), (8, Field::Number(1_900_000_000_000)), (16, Field::Text("{}"))];
+    Effect { case: 17, optional: false, fields }
+}
+
 const SCOPES: [&str; 6] =
     ["events:read", "economy:write", "servers:control", "chat:send", "matchmaking", "webhooks:call"];
 
@@ -168,7 +174,8 @@ fn fail(letter: char, case: u32, reason: u32, condition: &str) -> String {
 /// A handler that counts each event in a statistic, and appends its id to the state's entry of its key. It acts on the first
 /// letter after `Key":"`, `note":"` or `reason":"` in the event's data: `T` traps, `R` asks for a retry at the first attempt,
 /// `J` rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
-/// to one entry for all keys, `M` sends a message, `P` mutes a player, `N` runs a command on `lobby-1`, `S` sends player 1 to `lobby-2`.
+/// to one entry for all keys, `M` sends a message, `P` mutes a player, `N` runs a command on `lobby-1`, `S` sends player 1 to `lobby-2`,
+/// `K` sets a timer.
 /// `version` tells apart modules that do the same.
 pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     handler_calling(version, manifest, "none")
@@ -187,6 +194,7 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
     let calling = image.effects(&[count(), call(webhook)]);
     let speaking = image.effects(&[count(), message()]);
     let punishing = image.effects(&[count(), punish()]);
+    let timing = image.effects(&[count(), timer()]);
     let reason = image.text("not now");
     let all = image.text("all");
     image.text(&format!("version {version}"));
@@ -255,7 +263,7 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
                     (i32.const 0) (i64.const 0) (i32.const 64))
                 (if (i32.load8_u (i32.const 64)) (then unreachable))
                 (local.set $list (i32.const {usual_at})) (local.set $count (i32.const 1))
-                {refused} {optional} {emitting} {commanding} {sending} {calling} {speaking} {punishing}
+                {refused} {optional} {emitting} {commanding} {sending} {calling} {speaking} {punishing} {timing}
                 (i32.store8 (i32.const 16) (i32.const 0))
                 (i32.store (i32.const 20) (local.get $list))
                 (i32.store (i32.const 24) (local.get $count))
@@ -274,6 +282,7 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
         calling = answer('W', calling),
         speaking = answer('M', speaking),
         punishing = answer('P', punishing),
+        timing = answer('K', timing),
     );
     embed(component(&module_of("1.1", "events-module", &text)), manifest.to_string().as_bytes())
 }

@@ -81,14 +81,15 @@ on_both! {
     async fn traps_rejections_and_refusals_become_dead_letters(hub: Hub) {
         let owner = hub.network().await;
         activate(&owner, "PLAYER").await;
-        for key in ["T1", "J1", "N1"] {
+        for key in ["T1", "J1", "N1", "K1"] {
             vote(&owner, key).await;
         }
-        let found = wait_for_letters(&hub, &owner, 3).await;
+        let found = wait_for_letters(&hub, &owner, 4).await;
         let of = |key: &str| found.iter().find(|letter| letter["key"] == format!("voter:{key}")).unwrap();
         assert_eq!((&of("T1")["code"], &of("T1")["attempts"]), (&json!("trap"), &json!(3)));
         assert_eq!((&of("J1")["code"], &of("J1")["attempts"], &of("J1")["message"]), (&json!("reject"), &json!(1), &json!("not now")));
         assert_eq!((&of("N1")["code"], &of("N1")["reason"]), (&json!("refused_effect"), &json!("unknown_server")));
+        assert_eq!((&of("K1")["code"], &of("K1")["reason"]), (&json!("refused_effect"), &json!("no_timers")));
         assert_eq!(handled(&owner).await, 0);
         for letter in &found {
             owner.delete(&format!("{LETTERS}/{}", letter["deadLetterId"].as_str().unwrap())).await.expect(204);
@@ -96,6 +97,6 @@ on_both! {
         assert_eq!(handler_of(&owner).await["deadLetters"], 0);
         owner.delete(&format!("{LETTERS}/dl_1")).await.expect_error(404, "unknown_dead_letter");
         let audit = owner.get("/api/manage/audit?action=dead_letter.deleted").await.expect(200).clone();
-        assert_eq!(audit["total"], 3);
+        assert_eq!(audit["total"], 4);
     }
 }
