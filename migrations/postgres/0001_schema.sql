@@ -1071,6 +1071,20 @@ CREATE TABLE extension_points (
     PRIMARY KEY (network_id, point)
 );
 
+-- Chains of the extension points by their revisions, the newest of each point.
+CREATE TABLE extension_point_revisions (
+    network_id UUID    NOT NULL,
+    point      TEXT    NOT NULL,
+    revision   BIGINT  NOT NULL,
+    -- JSON list of links, and its size.
+    chain      TEXT    NOT NULL,
+    size_bytes BIGINT  NOT NULL,
+    -- JSON of the key or person that changed it.
+    actor      TEXT    NOT NULL,
+    created_at BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, point, revision)
+);
+
 -- Key-value stores of modules.
 CREATE TABLE module_store (
     network_id UUID   NOT NULL,

@@ -1106,6 +1106,20 @@ CREATE TABLE extension_points (
     PRIMARY KEY (network_id, point)
 ) WITHOUT ROWID;
 
+-- Chains of the extension points by their revisions, the newest of each point.
+CREATE TABLE extension_point_revisions (
+    network_id BLOB    NOT NULL,
+    point      TEXT    NOT NULL,
+    revision   INTEGER NOT NULL,
+    -- JSON list of links, and its size.
+    chain      TEXT    NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    -- JSON of the key or person that changed it.
+    actor      TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (network_id, point, revision)
+) WITHOUT ROWID;
+
 -- State of modules, changed together with the effects of their calls.
 CREATE TABLE module_state (
     network_id BLOB NOT NULL,

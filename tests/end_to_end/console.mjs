@@ -19,14 +19,14 @@ const views = [{ name: "1440-light", ...wide, scheme: "light" }, { name: "390-da
 const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/permissions/vip": "permissions", "/find?serverType=lobby": "find" };
 if (pictures) views.push({ name: "1440-dark", ...wide, scheme: "dark" }, { name: "390-light", ...narrow, scheme: "light" });
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
-const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/players", "/servers/lobby-eu/settings", "/players",
+const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/history", "/servers/lobby-eu/players", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
   "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing", "/reports", "/reports/1", "/appeals", "/deliveries",
   "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "PLAYER/data", "PLAYER/money", "/config",
   "/config?group=lobby&namespace=scoreboard", "/texts", "/texts/locales", "/collections", "/collections?collection=guilds&field=level",
   "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports", "/chat",
   "/modules/chains/chat/calls", "/modules/chat-guard/replay", "/find?serverType=lobby", "/artifacts", "/staff/roles", "/staff/roles/helper", "/settings",
-  "/modules/chains/chat/differences", "/modules/chat-guard/dead-letters", "WEBHOOK", "WEBHOOK/deliveries/1"];
+  "/modules/chains/chat/differences", "/modules/chains/chat/revisions", "/plan", "/modules/chat-guard/dead-letters", "WEBHOOK", "WEBHOOK/deliveries/1"];
 const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes", "hub/waitlist"];
 
 async function call(method, path, body) {

@@ -30,6 +30,8 @@ pub(crate) struct Action {
     /// Second request, once the first was accepted: a blank field of this name leaves it out.
     pub(crate) also: Option<(&'static str, Verb, &'static str, &'static [Field])>,
     pub(crate) guard: Option<Guard>,
+    /// True if the form has the revision that it was made from, in the field `revision`: another one is refused.
+    pub(crate) has_revision: bool,
     /// True if the body is the only field, and not an object with it.
     pub(crate) whole: bool,
 }
@@ -82,7 +84,19 @@ impl Action {
         done: &'static str,
     ) -> Self {
         let then = Then::Go(page, done);
-        Self { at, verb: Verb::Post, route, fields, page, then, confirm: None, also: None, guard: None, whole: false }
+        Self {
+            at,
+            verb: Verb::Post,
+            route,
+            fields,
+            page,
+            then,
+            confirm: None,
+            also: None,
+            guard: None,
+            has_revision: false,
+            whole: false,
+        }
     }
 
     /// A second request, if the field is not blank.
@@ -99,6 +113,10 @@ impl Action {
     /// The body is the only field itself.
     pub(crate) const fn whole(self) -> Self {
         Self { whole: true, ..self }
+    }
+
+    pub(crate) const fn at_revision(self) -> Self {
+        Self { has_revision: true, ..self }
     }
 
     pub(crate) const fn unless_changed(self, route: &'static str) -> Self {
@@ -180,7 +198,9 @@ impl Action {
         // A route of fields has a body, though all of them were left blank.
         let has_body = has_body || matches!(self.verb, Verb::Put | Verb::Patch);
         let has_body = has_body || (matches!(self.verb, Verb::Post) && !self.fields.is_empty());
-        let answer = visit.send(self.verb.into(), self.route, has_body.then_some(&fields)).await?;
+        let revision = visit.form.get("revision").filter(|_| self.has_revision).map(str::to_owned);
+        let body_sent = has_body.then_some(&fields);
+        let answer = visit.send_from(self.verb.into(), self.route, body_sent, revision.as_deref()).await?;
         visit.result = json!({"action": self.at, "body": answer.body});
         let Some((field, verb, route, fields)) = self.also else { return Ok(()) };
         if visit.form.get(field).is_some() {

@@ -33,7 +33,10 @@ impl Page {
 
     pub(crate) async fn answer(&self, mut visit: Visit) -> Response {
         let data = match visit.enter().await {
-            Ok(()) => (self.load)(&visit).await,
+            Ok(()) => {
+                visit.count().await;
+                (self.load)(&visit).await
+            }
             Err(refusal) => Err(refusal),
         };
         match data {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts as _, RawPathParams, Request};
-use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE};
+use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, IF_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
@@ -81,6 +81,9 @@ pub(crate) const DONE: &[&str] = &[
     "Uploaded",
     "Erased",
     "Retried",
+    "Renamed",
+    "Session ended",
+    "Signed out elsewhere",
 ];
 
 /// A request to the console.
@@ -102,6 +105,8 @@ pub(crate) struct Visit {
     me: Value,
     /// The person's network at this address.
     network: Value,
+    /// Numbers of what waits for a person, beside the entries of the menu.
+    counts: Value,
     /// Reason for which the form on this page was refused.
     pub(crate) problem: Option<Refusal>,
     /// Answer to the form on this page, where it is shown only once.
@@ -130,6 +135,7 @@ impl Visit {
             request_id: request_id.unwrap_or_default(),
             me: Value::Null,
             network: Value::Null,
+            counts: Value::Null,
             problem: None,
             result: Value::Null,
             console,
@@ -157,6 +163,13 @@ impl Visit {
         Ok(())
     }
 
+    /// Reads the numbers of the menu. A page is shown without them, too.
+    pub(crate) async fn count(&mut self) {
+        if !self.network.is_null() {
+            self.counts = self.get("/api/manage/counts", &[]).await.unwrap_or_default();
+        }
+    }
+
     pub(crate) fn me(&self) -> &Value {
         &self.me
     }
@@ -177,12 +190,25 @@ impl Visit {
 
     /// Sends the form of this page to a route.
     pub(crate) async fn send(&mut self, method: Method, route: &str, body: Option<&Value>) -> Result<Answer, Refusal> {
+        self.send_from(method, route, body, None).await
+    }
+
+    /// The same, for a change that was made from a revision: another one is refused.
+    pub(crate) async fn send_from(
+        &mut self,
+        method: Method,
+        route: &str,
+        body: Option<&Value>,
+        revision: Option<&str>,
+    ) -> Result<Answer, Refusal> {
         let csrf = self.form.exact("csrf").unwrap_or_default().to_owned();
         self.sender.set(&door::CSRF, &csrf);
         let path = self.fill(route, &[]);
         let key = self.form.get("idempotency").and_then(|key| HeaderValue::from_str(key).ok());
         let key = key.filter(|_| method == Method::POST).map(|key| (IDEMPOTENCY_KEY.clone(), key));
-        self.console.door.send(&self.sender, method, &path, body, key.as_slice()).await
+        let revision = revision.and_then(|revision| HeaderValue::from_str(revision).ok());
+        let headers: Vec<_> = key.into_iter().chain(revision.map(|revision| (IF_MATCH, revision))).collect();
+        self.console.door.send(&self.sender, method, &path, body, &headers).await
     }
 
     /// Sends the file of this page's form to a route.
@@ -237,7 +263,7 @@ impl Visit {
         };
         let mut context = json!({
             "path": self.path, "query": self.query, "params": self.params, "form": self.form.shown(),
-            "me": self.me, "network": self.network, "may": may, "base": base,
+            "me": self.me, "network": self.network, "counts": self.counts, "may": may, "base": base,
             "csrf": self.csrf(), "idempotency": self.console.app.ids.token(24),
             "done": DONE.iter().find(|word| **word == self.query("done")),
             "problem": self.problem, "result": self.result, "requestId": self.request_id,

@@ -11,6 +11,11 @@ pub static HTTP: Component = Component {
     purpose: "what all routes share: extractors, errors, connections, the API documents ([API](../connectors/guide.md))",
     errors: &[
         ErrorCode::new("invalid_request", &[400], "The syntax or a value of the request is invalid; see the message."),
+        ErrorCode::new(
+            "revision_changed",
+            &[409],
+            "Somebody changed it since the revision of `If-Match`; `changed` has both values.",
+        ),
         ErrorCode::new("request_timeout", &[408], "The request was not received in time."),
         ErrorCode::new("body_too_large", &[413], "The body exceeds the route's size limit."),
         ErrorCode::new("empty_body", &[400], "The body is empty; a file is required."),

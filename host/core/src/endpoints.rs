@@ -266,6 +266,7 @@ guarded!(A, B);
 guarded!(A, B, C);
 guarded!(A, B, C, D);
 guarded!(A, B, C, D, E);
+guarded!(A, B, C, D, E, G);
 
 /// Check of a handler's permission. Compiles only for a guarded handler.
 pub const fn authorize_of<Arguments, H: Guarded<Arguments>>(_: &H) -> Authorize {

@@ -9,6 +9,7 @@ pub mod erasure;
 pub mod health;
 pub mod imports;
 pub mod monitoring;
+pub mod overview;
 pub mod people;
 pub mod provisioning;
 pub mod waitlist;
@@ -24,10 +25,10 @@ pub(crate) use hub_core::{
 };
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{
-    chat, config_documents, control, deliveries, economy, permissions, play_time, player_sessions, players, presence,
-    punishments, waiting_lines, worlds,
+    appeals, chat, config_documents, control, deliveries, economy, permissions, play_time, player_sessions, players,
+    presence, punishments, reports, waiting_lines, worlds,
 };
 pub(crate) use hub_gate::{audit, cluster, idempotency, identity, metering, timekeeping};
-pub(crate) use hub_platform::{archive, blobs, events, jobs, networks};
+pub(crate) use hub_platform::{archive, blobs, events, jobs, networks, plans};
 #[cfg(test)]
 pub(crate) use hub_testing::query_plan;

@@ -56,6 +56,7 @@ static LIST: &[&Component] = &[
     &hub_operation::webhooks::COMPONENT,
     &hub_operation::imports::COMPONENT,
     &hub_operation::people::COMPONENT,
+    &hub_operation::overview::COMPONENT,
     &hub_operation::erasure::COMPONENT,
     &hub_operation::waitlist::COMPONENT,
     &hub_operation::doctor::COMPONENT,

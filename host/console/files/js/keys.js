@@ -41,10 +41,22 @@ document.addEventListener('change', (e) => {
   if (bar) { bar.hidden = !count; bar.querySelector('[data-count]').textContent = `${count} selected`; }
 });
 
-// The palette finds what the page links to; players and servers come from the hub as one types (GET …/find?q=).
+// The palette finds what the page links to; servers, players and more come from the hub as one types (GET /api/manage/search).
+const pages = { SERVER: ['servers/', 'server'], PLAYER: ['players/', 'players'], MODULE: ['modules/', 'module'], GROUP: ['permissions/', 'shield'] };
+const page = (one) => one.kind === 'DOCUMENT'
+  ? [`config?group=${encodeURIComponent(one.id.split('/')[0])}&namespace=${encodeURIComponent(one.id.slice(one.id.indexOf('/') + 1))}`, 'config']
+  : [pages[one.kind][0] + encodeURIComponent(one.id), pages[one.kind][1]];
 if (palette) {
   const input = palette.querySelector('input'), list = palette.querySelector('ul');
-  let items = [], at = 0;
+  let items = [], at = 0, found = [], asked = '', waits = 0;
+  const ask = async () => {
+    const q = input.value.trim();
+    if (!input.dataset.network || q === asked) return;
+    asked = q;
+    const answer = q ? await fetch(`/api/manage/search?q=${encodeURIComponent(q)}`, { headers: { 'X-Network-Id': input.dataset.network } }).catch(() => null) : null;
+    const items = answer?.ok ? (await answer.json()).items : [];
+    if (q === input.value.trim()) { found = items.filter((one) => one.kind === 'DOCUMENT' || pages[one.kind]); show(); }
+  };
   const all = () => [...document.querySelectorAll('.side li a, .acts :is(a, button), [data-command]')].map((el) => ({
     text: (el.getAttribute('aria-label') ?? el.textContent).replace(/\d+ open|\s+/g, ' ').trim(), el, key: el.dataset.go ? `g ${el.dataset.go}` : el.closest('.acts') ? 'on this page' : '',
     icon: el.querySelector('use')?.getAttribute('href'),
@@ -53,8 +65,12 @@ if (palette) {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     items = all().filter((item) => words.every((word) => item.text.toLowerCase().includes(word))).slice(0, 12);
     // Whatever it is, players and servers may have it in their names.
-    for (const [icon, found] of [['#i-players', input.dataset.players], ['#i-server', input.dataset.servers]])
-      if (found && words.length) items.push({ text: input.value.trim(), icon, key: '', el: { click: () => location.assign(found + encodeURIComponent(input.value.trim())) } });
+    for (const one of words.length ? found : []) {
+      const [path, icon] = page(one);
+      items.push({ text: one.name, icon: `#i-${icon}`, key: one.name === one.id ? '' : one.id, el: { click: () => location.assign(`${input.dataset.base}/${path}`) } });
+    }
+    for (const [icon, list] of [['#i-players', input.dataset.players], ['#i-server', input.dataset.servers]])
+      if (list && words.length) items.push({ text: input.value.trim(), icon, key: '', el: { click: () => location.assign(list + encodeURIComponent(input.value.trim())) } });
     at = Math.min(at, Math.max(items.length - 1, 0));
     list.replaceChildren(...items.map((item, i) => {
       const li = document.createElement('li');
@@ -70,10 +86,10 @@ if (palette) {
     }));
     input.setAttribute('aria-activedescendant', items.length ? `found-${at}` : '');
   };
-  input.addEventListener('input', () => { at = 0; show(); });
+  input.addEventListener('input', () => { at = 0; show(); clearTimeout(waits); waits = setTimeout(ask, 150); });
   input.addEventListener('keydown', (e) => {
     if (e.key === 'ArrowDown' || e.key === 'ArrowUp') { e.preventDefault(); at = (at + (e.key === 'ArrowDown' ? 1 : items.length - 1)) % (items.length || 1); show(); }
     else if (e.key === 'Enter') { e.preventDefault(); const item = items[at]; palette.close(); if (item) item.el.click(); }
   });
-  palette.addEventListener('toggle', () => { if (palette.open) { input.value = ''; at = 0; show(); } });
+  palette.addEventListener('toggle', () => { if (palette.open) { input.value = asked = ''; found = []; at = 0; show(); } });
 }

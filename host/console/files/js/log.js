@@ -25,7 +25,7 @@ export default function log(root) {
       // The newest line is on the page already.
       if (first) { first = false; return; }
       const said = JSON.parse(e.data), line = document.createElement('li'), time = document.createElement('time');
-      line.className = said.stream === 'STDERR' ? 'ERROR' : 'INFO';
+      line.className = said.stream === 'stderr' ? 'ERROR' : 'INFO';
       time.textContent = new Date(said.at).toISOString().slice(11, 19);
       line.append(time, document.createElement('b'), Object.assign(document.createElement('span'), { textContent: said.text }));
       list.append(line);

@@ -40,14 +40,12 @@ async fn page(mut visit: Visit) -> Response {
 
 /// The chain as rows of the form. The rows of a form that was refused are those that were typed.
 async fn read(visit: &Visit) -> Result<Value, Refusal> {
-    let (chain, modules, audit) = join!(
+    let (chain, modules, changes) = join!(
         visit.get(POINT, &[]),
         visit.get("/api/manage/modules", &[("limit", "200")]),
-        visit.part("/api/manage/audit", &[("action", "chain.put"), ("limit", "50")]),
+        visit.get("/api/manage/extension-points/{point}/revisions", &[("limit", "5")]),
     );
-    let (chain, modules, audit) = (chain?, modules?, audit?);
-    let of_point = |entry: &&Value| entry["target"].as_str() == visit.params.get("point").map(String::as_str);
-    let changes: Vec<_> = audit["items"].as_array().into_iter().flatten().filter(of_point).take(5).collect();
+    let (chain, modules, changes) = (chain?, modules?, changes?);
     let of_chain = || chain["modules"].as_array().into_iter().flatten().map(link_of).map(|link| row(&link, None));
     let mut rows: Vec<_> = if visit.form.get("links").is_some() { typed(&visit.form) } else { of_chain().collect() };
     let mut versions = Map::new();
@@ -68,7 +66,7 @@ async fn read(visit: &Visit) -> Result<Value, Refusal> {
         let same = |link: &&Value| ["name", "version", "mode"].iter().all(|field| link[field] == row["was"][field]);
         row["figures"] = links.find(same).cloned().unwrap_or_default();
     }
-    Ok(json!({"chain": chain, "rows": rows, "versions": versions, "modules": modules, "changes": changes}))
+    Ok(json!({"chain": chain, "rows": rows, "versions": versions, "modules": modules, "changes": changes["items"]}))
 }
 
 /// A link without its figures.
@@ -168,18 +166,22 @@ async fn apply(mut visit: Visit) -> Response {
 /// Puts the chain, unless it changed since the page was made.
 async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     let body = chain_of(&visit.form)?;
-    let now = visit.get(POINT, &[]).await?;
-    if now["revision"].as_i64().map(|it| it.to_string()).as_deref() != visit.form.get("revision") {
-        let before = typed(&visit.form).into_iter().map(|row| row["was"].clone()).collect();
-        let theirs = now["modules"].as_array().into_iter().flatten().map(link_of).collect();
-        let yours = body["modules"].as_array().cloned().unwrap_or_default();
-        visit.result = json!({"conflict": conflict(&[before, theirs, yours])});
-        let message = "Somebody changed this chain meanwhile. Nothing you typed is lost.";
-        return Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT));
-    }
     let route =
         if visit.form.get("force").is_some() { "/api/manage/extension-points/{point}?force=true" } else { POINT };
-    visit.send(Method::PUT, route, Some(&body)).await.map(drop)
+    let revision = visit.form.get("revision").map(str::to_owned);
+    let sent = visit.send_from(Method::PUT, route, Some(&body), revision.as_deref()).await;
+    let Err(refusal) = sent else { return Ok(()) };
+    if refusal.code != "revision_changed" {
+        return Err(refusal);
+    }
+    let links = |chain: &Value| chain["modules"].as_array().into_iter().flatten().map(link_of).collect::<Vec<_>>();
+    let of_form = || typed(&visit.form).into_iter().map(|row| row["was"].clone()).collect::<Vec<_>>();
+    let changed = &refusal.details["changed"];
+    let before = if changed["before"].is_null() { of_form() } else { links(&changed["before"]) };
+    let conflict = conflict(&[before, links(&changed["now"]), links(&body)]);
+    visit.result = json!({"conflict": conflict});
+    let message = "Somebody changed this chain meanwhile. Nothing you typed is lost.";
+    Err(Refusal { message: message.to_owned(), ..refusal })
 }
 
 #[cfg(test)]

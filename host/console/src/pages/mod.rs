@@ -98,6 +98,7 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/servers/connect", "connect.html", servers::connect),
     page!("/n/{network}/servers/{serverId}", "server.html", servers::console),
     page!("/n/{network}/servers/{serverId}/players", "server-players.html", servers::players),
+    page!("/n/{network}/servers/{serverId}/history", "server-history.html", servers::history),
     page!("/n/{network}/servers/{serverId}/changes", "server-changes.html", servers::changes),
     page!("/n/{network}/servers/{serverId}/settings", "server-settings.html", servers::one),
     page!("/n/{network}/players", "players.html", players::list),
@@ -109,6 +110,7 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/staff", "people.html", network::people),
     page!("/n/{network}/audit", "audit.html", network::audit),
     page!("/n/{network}/usage", "usage.html", network::usage),
+    page!("/n/{network}/plan", "plan.html", network::plan),
     page!("/hub", "hub-networks.html", hub::networks),
     page!("/hub/people", "hub-people.html", hub::people),
     page!("/hub/waitlist", "hub-waitlist.html", hub::waitlist),
@@ -196,6 +198,14 @@ static ACTIONS: &[Action] = &[
         "",
     )
     .go("/n/{network}/punishments?player={playerName}", "Punished"),
+    Action::post(
+        "/n/{network}/punishments/new/preview",
+        "/api/plugin/punishments/preview",
+        PUNISHMENT,
+        "/n/{network}/punishments/new",
+        "",
+    )
+    .show(),
     Action::post(
         "/n/{network}/punishments/revoke",
         "/api/plugin/punishments/remove",
@@ -293,6 +303,9 @@ static ACTIONS: &[Action] = &[
     .confirm("uuid")
     .go("/n/{network}/players", "Erased"),
     Action::post("/hub/people", "/api/admin/people", EMAIL, "/hub/people", "Invited"),
+    Action::post("/me/sessions/{sessionId}/end", "/api/people/sessions/{sessionId}", NOTHING, "/me", "Session ended")
+        .verb(Verb::Delete),
+    Action::post("/me/sessions/end", "/api/people/sign-out-elsewhere", NOTHING, "/me", "Signed out elsewhere"),
     Action::post("/me/password", "/api/people/password", PASSWORDS, "/me", "Password changed"),
     Action::post("/me/second-factor", "/api/people/second-factor", PASSWORD, "/me", "").show(),
     Action::post("/me/second-factor/confirm", "/api/people/second-factor/confirm", CODE, "/me", "").show(),

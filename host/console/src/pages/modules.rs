@@ -19,12 +19,22 @@ pub(super) static PAGES: &[Page] = &[
     page!("/n/{network}/modules/{name}", "module.html", one),
     page!("/n/{network}/modules/{name}/dead-letters", "dead-letters.html", dead_letters),
     page!("/n/{network}/modules/chains/{point}/differences", "differences.html", differences),
+    page!("/n/{network}/modules/chains/{point}/revisions", "revisions.html", revisions),
 ];
 
 const LETTERS: &str = "/n/{network}/modules/{name}/dead-letters";
+const REVISIONS: &str = "/n/{network}/modules/chains/{point}/revisions";
 const CODE: &[Field] = &[Field::text("code")];
 
 pub(super) static ACTIONS: &[Action] = &[
+    Action::post(
+        "/n/{network}/modules/chains/{point}/revisions/{revision}/restore",
+        "/api/manage/extension-points/{point}/revisions/{revision}/restore",
+        &[],
+        REVISIONS,
+        "Restored",
+    )
+    .at_revision(),
     Action::post(LETTERS, "/api/manage/modules/{name}/dead-letters/retry", CODE, LETTERS, "Retried"),
     Action::post(
         "/n/{network}/modules/{name}/dead-letters/{deadLetterId}/retry",
@@ -84,4 +94,14 @@ async fn dead_letters(visit: &Visit) -> Result<Value, Refusal> {
 /// Answers of a chain's shadows beside those that decide.
 async fn differences(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"chain": visit.get("/api/manage/extension-points/{point}", &[]).await?}))
+}
+
+/// What a chain was, and who made it so.
+async fn revisions(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [("limit", "50"), ("page", visit.query("page"))];
+    let (chain, revisions) = join!(
+        visit.get("/api/manage/extension-points/{point}", &[]),
+        visit.get("/api/manage/extension-points/{point}/revisions", &query),
+    );
+    Ok(json!({"chain": chain?, "revisions": revisions?}))
 }

@@ -41,3 +41,8 @@ pub(super) async fn usage(visit: &Visit) -> Result<Value, Refusal> {
     let from = visit.console.app.clock.now().saturating_sub(WEEK).to_string();
     Ok(json!({"usage": visit.get("/api/manage/usage", &[("from", &from), ("limit", "200")]).await?}))
 }
+
+/// The network's plan, with the share of each limit that is used.
+pub(super) async fn plan(visit: &Visit) -> Result<Value, Refusal> {
+    Ok(json!({"plan": visit.get("/api/manage/plan", &[]).await?}))
+}

@@ -14,13 +14,12 @@ const WEEK: i64 = 7 * 24 * HOUR;
 
 pub(super) async fn read(visit: &Visit) -> Result<Value, Refusal> {
     let now = visit.console.app.clock.now();
-    let (servers, audit, webhooks, players, modules, waiting, today, before) = join!(
+    let (servers, audit, attention, players, modules, today, before) = join!(
         visit.get("/api/manage/servers", &[("limit", "200")]),
         visit.part("/api/manage/audit", &[("limit", "10")]),
-        visit.part("/api/manage/webhooks", &[]),
+        visit.get("/api/manage/attention", &[]),
         visit.part("/api/plugin/players", &[("limit", "1")]),
         chains(visit),
-        waiting(visit),
         hours(visit, now),
         hours(visit, now.saturating_sub(WEEK)),
     );
@@ -41,16 +40,13 @@ pub(super) async fn read(visit: &Visit) -> Result<Value, Refusal> {
             json!({"type": name, "servers": all, "online": online, "players": players, "slots": slots})
         })
         .collect();
-    let silent: Vec<_> = list.iter().filter(|server| server["status"] == "OFFLINE").take(5).collect();
     let full: Vec<_> = of_game().filter(|server| server["live"]["full"] == true).take(3).collect();
-    let hooks = webhooks?;
-    let failing: Vec<_> = hooks["items"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|hook| !hook["failingSince"].is_null())
-        .take(3)
-        .collect();
+    let mut attention = attention?["items"].take();
+    for item in attention.as_array_mut().into_iter().flatten().filter(|item| item["kind"] == "SERVER_OFFLINE") {
+        // The state of its machine is in the list of servers.
+        let server = list.iter().find(|server| server["serverId"] == item["subject"]);
+        item["control"] = server.map(|server| server["control"].clone()).unwrap_or_default();
+    }
     Ok(json!({
         "servers": servers["total"],
         "online": list.iter().filter(|server| server["online"] == true).count(),
@@ -58,19 +54,9 @@ pub(super) async fn read(visit: &Visit) -> Result<Value, Refusal> {
         "starting": list.iter().filter(|server| server["status"] == "PROVISIONING").count(),
         "players": of_game().map(|server| count(server, "currentPlayers")).sum::<i64>(),
         "slots": of_game().map(|server| count(server, "maxPlayers")).sum::<i64>(),
-        "known": players?["total"], "types": types, "silent": silent, "full": full, "failing": failing,
-        "audit": audit?, "chains": modules?, "waiting": waiting?, "curve_of": {"today": today?, "before": before?},
+        "known": players?["total"], "types": types, "attention": attention, "full": full,
+        "audit": audit?, "chains": modules?, "curve_of": {"today": today?, "before": before?},
     }))
-}
-
-/// Numbers of what waits for a person.
-async fn waiting(visit: &Visit) -> Result<Value, Refusal> {
-    let (reports, appeals, held) = join!(
-        visit.part("/api/manage/reports", &[("state", "OPEN"), ("limit", "1")]),
-        visit.part("/api/manage/appeals", &[("limit", "1")]),
-        visit.part("/api/manage/deliveries", &[("state", "HELD"), ("limit", "1")]),
-    );
-    Ok(json!({"reports": reports?["total"], "appeals": appeals?["total"], "held": held?["total"]}))
 }
 
 /// Most players of each of the 24 hours before a time, oldest first; null where nothing is known.

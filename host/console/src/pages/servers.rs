@@ -42,6 +42,23 @@ pub(super) async fn console(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"server": server?, "log": log?, "changes": audit?}))
 }
 
+/// Lines of the log by text and level, or around one of them.
+pub(super) async fn history(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [
+        ("limit", "200"),
+        ("page", visit.query("page")),
+        ("q", visit.query("q")),
+        ("level", visit.query("level")),
+        ("after", visit.query("after")),
+        ("before", visit.query("before")),
+    ];
+    let (server, log) = join!(
+        visit.get("/api/manage/servers/{serverId}", &[]),
+        visit.get("/api/manage/servers/{serverId}/logs/recent", &query),
+    );
+    Ok(json!({"server": server?, "log": log?}))
+}
+
 pub(super) async fn changes(visit: &Visit) -> Result<Value, Refusal> {
     let (server, changes) = join!(visit.get("/api/manage/servers/{serverId}", &[]), changes_of(visit));
     Ok(json!({"server": server?, "changes": changes?}))

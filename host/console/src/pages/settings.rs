@@ -18,10 +18,13 @@ const SETTINGS: &[Field] = &[
     Field::choice("sessionsRequired"),
     Field::number("chatHistoryDays"),
 ];
+const NAME: &[Field] = &[Field::text("name")];
 const OVERLAP: &[Field] = &[Field::number("overlapMs")];
 
 pub(super) static ACTIONS: &[Action] = &[
     Action::post(PAGE, NETWORK, SETTINGS, PAGE, "Saved").verb(Verb::Patch).unless_changed(NETWORK),
+    // Its pages have the name in their addresses: the person begins anew.
+    Action::post("/n/{network}/settings/name", NETWORK, NAME, PAGE, "").verb(Verb::Patch).go("", "Renamed"),
     Action::post("/n/{network}/settings/signing-secret", "/api/manage/signing-secret/rotate", OVERLAP, PAGE, "")
         .confirm("network")
         .show(),

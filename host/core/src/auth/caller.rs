@@ -124,6 +124,12 @@ impl Caller {
         self.bindings.servers.is_none() || server.is_some_and(|server| self.bindings.allow_server(server.as_str()))
     }
 
+    /// True if the caller reads deliveries: who manages them, and people who read players, such as moderators.
+    pub fn reads_deliveries(&self) -> bool {
+        let is_theirs = self.is_person && self.scopes.allow(Scope::PlayersWrite);
+        is_theirs || DeliveriesManage::SCOPES.iter().any(|scope| self.scopes.allow(*scope))
+    }
+
     /// Refuses a caller whose key has none of these scopes.
     pub fn require(&self, any: &[Scope]) -> Result<(), ApiError> {
         if any.iter().any(|scope| self.scopes.allow(*scope)) {
@@ -261,6 +267,10 @@ permissions! {
     ConsoleRead: ConsoleRead | ServersRead | NetworkManage;
     /// Read the audit log.
     AuditRead: AuditRead | NetworkManage;
+    /// See what waits for a person: each caller their part of it.
+    OverviewRead: ServersRead | ModulesRead | PunishmentsManage | ReportsManage | DeliveriesManage | NetworkManage;
+    /// Find things of the network by their names: each caller those that they may list.
+    SearchRead: ServersRead | ModulesRead | PlayersRead | PlayersWrite | PermissionsWrite | NetworkManage | Plugin;
     /// Owner of the network: keys, settings and ledgers.
     NetworkManage: NetworkManage;
     /// Operator of the whole hub.
@@ -309,7 +319,7 @@ impl FromRequestParts<App> for DeliveriesRead {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let caller = Caller::of(parts, app).await?;
-        if !(caller.is_person && caller.scopes.allow(Scope::PlayersWrite)) {
+        if !caller.reads_deliveries() {
             caller.require(Self::SCOPES)?;
         }
         limits::count_request(app, parts, caller.network, &caller.key.0).await?;

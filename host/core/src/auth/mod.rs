@@ -25,8 +25,9 @@ pub use cache::KeyCache;
 pub use caller::{
     AddressesWrite, Agent, AuditRead, Caller, ChatRead, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
     EconomyWrite, EventsRead, LinesManage, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead,
-    Operator, Permission, PermissionsWrite, PlayTimeRead, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead,
-    PlayersWrite, Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
+    Operator, OverviewRead, Permission, PermissionsWrite, PlayTimeRead, PlayerPunishmentsRead, PlayerRecordsRead,
+    PlayersRead, PlayersWrite, Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, SearchRead, ServersControl,
+    ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;

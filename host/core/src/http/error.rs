@@ -251,6 +251,28 @@ pub struct ErrorDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, example = "insufficient_funds")]
     pub reason: Option<Cow<'static, str>>,
+    /// For `revision_changed`: both values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub changed: Option<Box<ChangedValue>>,
+}
+
+/// A value that has changed since its caller read it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedValue {
+    /// Revision of `If-Match`.
+    #[schema(example = 6)]
+    pub expected: i64,
+    /// Value at that revision; null if it is not kept.
+    #[schema(value_type = Option<Object>, example = json!({"modules": []}))]
+    pub before: Option<serde_json::Value>,
+    /// Current revision.
+    #[schema(example = 7)]
+    pub revision: i64,
+    /// Current value.
+    #[schema(value_type = Object, example = json!({"modules": [{"name": "region-first", "version": 2}]}))]
+    pub now: serde_json::Value,
 }
 
 /// Permissions that a module needs.

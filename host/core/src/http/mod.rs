@@ -12,6 +12,7 @@ mod examples;
 pub mod extract;
 mod field_examples;
 pub mod hub_url;
+pub mod if_match;
 pub mod json;
 pub mod layers;
 pub mod openapi;

@@ -40,6 +40,7 @@ const DESCRIPTIONS: &[(&str, &str, &str)] = &[
     ("personId", "", "Person id."),
     ("playerUuid", "", "Player UUID, with or without hyphens."),
     ("point", "/extension-points", "Extension point."),
+    ("revision", "/revisions", "Revision of the chain, from the list of its revisions."),
     ("serverId", "", "Server id, as registered."),
     ("serverType", "/provisioning", "Server type of the bundle."),
     ("transferId", "", "Transfer id, from its start or from the preceding match."),

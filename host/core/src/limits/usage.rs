@@ -176,6 +176,23 @@ where
     Ok(())
 }
 
+/// Rows of the limit as last counted, with those added here since. Many rows may have been counted an hour ago.
+pub async fn used(app: &App, network: NetworkId, rows: Rows) -> Result<i64, hub_db::Error> {
+    let value = of(app, network).await?.value(rows.limit);
+    let count = app.state::<Usage>().count(network, rows.limit);
+    let is_counted = !rows.are_few && count.lock().counted.is_some();
+    if !is_counted {
+        recount(app, network, rows, value, &count).await?;
+    }
+    let used = count.lock().used();
+    Ok(used)
+}
+
+/// Resources of the limit that are open at this node.
+pub fn opened(app: &App, network: NetworkId, limit: Limit) -> i64 {
+    app.state::<Usage>().open.lock().get(&(network, limit)).map_or(0, |count| count.now)
+}
+
 /// Counts immediately, or starts a background count of many rows.
 async fn recount(
     app: &App,

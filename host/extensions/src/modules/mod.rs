@@ -6,8 +6,9 @@
 //! Invariants: a version's number is never reused, not even after its deletion; every version in a chain is READY,
 //! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to
 //! end; a module's store never exceeds its quota; nothing that a module does or says reaches another network.
-//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`,
-//! `module_state`, `module_state_usage`, and those of `handlers` and `endpoints`; bytes too large for `module_code` are in `crate::blobs`.
+//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `extension_point_revisions`, `module_store`,
+//! `module_store_usage`, `module_state`, `module_state_usage`, and those of `handlers` and `endpoints`; bytes too large for
+//! `module_code` are in `crate::blobs`.
 
 mod applying;
 mod compiler;
@@ -28,6 +29,7 @@ mod store;
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::Cron;
 
+use crate::auth::Actor;
 use crate::component::column::{any_json, any_number, any_text, convert, json, read, text, text_by};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::{EventKind, Outbox};
@@ -91,6 +93,13 @@ pub static COMPONENT: Component = Component {
             json::<Vec<LinkSpec>>("chain"),
             json::<Vec<LinkSpec>>("previous"),
         ]),
+        TableRule::moved("extension_point_revisions").columns(&[
+            text_by("point", |name| {
+                Point::from_name(name).map(drop).ok_or_else(|| "must be an extension point".to_owned())
+            }),
+            json::<Vec<LinkSpec>>("chain"),
+            json::<Actor>("actor"),
+        ]),
         TableRule::moved("module_state").columns(&[read::<ModuleName>("module")]),
         TableRule::moved("module_state_usage").without_players("sizes").columns(&[read::<ModuleName>("module")]),
         TableRule::moved("handlers").without_players("names of events, and counts").columns(&[
@@ -146,6 +155,7 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("unknown_point", &[404], "No such extension point."),
         ErrorCode::new("point_not_offered", &[400], "The module does not export this extension point."),
         ErrorCode::new("nothing_to_roll_back", &[400], "The extension point has no previous chain."),
+        ErrorCode::new("unknown_revision", &[404], "The extension point has no such revision, or it is not kept."),
         ErrorCode::new("unknown_call", &[404], "No such recorded call."),
         ErrorCode::new(
             "invalid_config",

@@ -298,6 +298,16 @@ pub(super) struct PointRow {
     pub(super) previous: String,
 }
 
+/// A point's chain at one of its revisions, as JSON.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct RevisionRow {
+    pub(super) revision: i64,
+    pub(super) chain: String,
+    /// Key or person that changed it.
+    pub(super) actor: String,
+    pub(super) created_at: Millis,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

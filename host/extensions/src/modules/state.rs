@@ -173,6 +173,12 @@ impl Modules {
         networks.iter().flat_map(|chains| Point::ALL.map(|point| chains.get(point))).flatten().collect()
     }
 
+    /// Loaded chains of a network.
+    pub(super) fn chains_of(&self, network: NetworkId) -> Vec<Arc<ActiveChain>> {
+        let chains = self.find(network);
+        chains.iter().flat_map(|chains| Point::ALL.map(|point| chains.get(point))).flatten().collect()
+    }
+
     /// Drops the chains of a network that another node owns now.
     pub fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);

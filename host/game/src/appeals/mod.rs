@@ -7,7 +7,7 @@
 mod model;
 mod public;
 mod routes;
-mod service;
+pub mod service;
 mod store;
 
 use crate::auth::Actor;

@@ -12,6 +12,7 @@ use crate::appeals::model::{Appeal, AppealDecision, AppealState};
 use crate::appeals::store::{self, Decided};
 use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
+use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::networks::{self, service::NetworksError};
@@ -130,6 +131,11 @@ pub(super) async fn create(app: &App, code: &str, text: &str, contact: Option<&s
     });
     // The code tells whose work it is.
     with_tenant(network.0, creating).await
+}
+
+/// Number of OPEN appeals, counted up to `most`, and the time of the oldest.
+pub async fn open(app: &App, network: NetworkId, most: i64) -> Result<(i64, Option<Millis>), hub_db::Error> {
+    store::open(&app.db, network, most).await
 }
 
 /// Appeals, newest first, and their number.

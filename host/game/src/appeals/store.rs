@@ -140,6 +140,18 @@ pub(super) async fn get(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Opt
     Ok(row.map(Appeal::from))
 }
 
+/// Number of OPEN appeals, counted up to `most`, and the time of the oldest.
+pub(super) async fn open(db: &Db, network: NetworkId, most: i64) -> Result<(i64, Option<Millis>), Error> {
+    db.query(
+        "SELECT COUNT(*), MIN(at) FROM (
+             SELECT at FROM appeals WHERE network_id = $1 AND state = 'OPEN' ORDER BY at, appeal_id LIMIT $2) AS counted",
+    )
+    .bind(network)
+    .bind(most)
+    .one()
+    .await
+}
+
 /// Decision of an appeal, with its author.
 pub(super) struct Decided<'a> {
     pub(super) decision: AppealDecision,

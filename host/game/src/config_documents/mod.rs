@@ -7,7 +7,7 @@
 mod import;
 mod model;
 mod routes;
-mod service;
+pub mod service;
 mod store;
 
 use crate::component::column::{convert, read};

@@ -10,7 +10,7 @@ use crate::events::{self, EventKind};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows, check_storage, row_bytes};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, like_pattern};
 
 /// Errors of requests about config documents.
 #[derive(Debug, Error)]
@@ -114,4 +114,14 @@ pub(super) async fn publish_update(
     key: &ConfigKey,
 ) -> Result<(), hub_db::Error> {
     events::publish_in(app, tx, network, EventKind::ConfigUpdated, None, key).await
+}
+
+/// Groups and names of the documents with a text in them, in any case.
+pub async fn search(
+    app: &App,
+    network: NetworkId,
+    text: &str,
+    most: i64,
+) -> Result<Vec<(String, String)>, hub_db::Error> {
+    store::search(&app.db, network, &like_pattern(&text.to_lowercase()), most).await
 }

@@ -79,3 +79,22 @@ async fn write(
     let statement = tx.query(sql).bind(network).bind(&key.group).bind(&key.namespace).bind(doc.as_str());
     Ok(statement.execute().await? > 0)
 }
+
+/// Groups and names of the documents that a pattern in lower case matches. A network has at most 10,000.
+pub(super) async fn search(
+    db: &Db,
+    network: NetworkId,
+    pattern: &str,
+    most: i64,
+) -> Result<Vec<(String, String)>, Error> {
+    db.query(
+        "SELECT doc_group, namespace FROM config_documents
+         WHERE network_id = $1 AND LOWER(doc_group || '/' || namespace) LIKE $2 ESCAPE '\\'
+         ORDER BY doc_group, namespace LIMIT $3",
+    )
+    .bind(network)
+    .bind(pattern)
+    .bind(most)
+    .all()
+    .await
+}

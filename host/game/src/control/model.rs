@@ -199,6 +199,39 @@ pub(super) struct NewLogLine {
     pub(super) text: String,
 }
 
+/// Lowest level of lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schema(as = ServerLogLevel)]
+pub(super) enum LogLevel {
+    /// All lines.
+    #[default]
+    Info,
+    /// Lines whose beginning names a warning or an error, and those of standard error.
+    Warn,
+    /// Lines whose beginning names an error, and those of standard error.
+    Error,
+}
+
+/// Filter of a log; a field that is none matches all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LogFilter {
+    /// Only lines after this number.
+    pub(super) after: Option<i64>,
+    /// Only lines before this number.
+    pub(super) before: Option<i64>,
+    pub(super) level: LogLevel,
+    /// Part of the text, in any case.
+    pub(super) text: Option<String>,
+}
+
+impl LogFilter {
+    /// True if it matches all lines.
+    pub(super) fn is_empty(&self) -> bool {
+        self.after.is_none() && self.before.is_none() && self.level == LogLevel::Info && self.text.is_none()
+    }
+}
+
 /// A line of a server's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = ServerLogLine)]

@@ -50,6 +50,11 @@ impl From<PermissionsError> for ApiError {
     }
 }
 
+/// Ids and display names of all groups.
+pub async fn group_names(app: &App, network: NetworkId) -> Result<Vec<(String, Option<String>)>, hub_db::Error> {
+    store::group_names(&app.db, network).await
+}
+
 /// All groups, highest priority first, without expired nodes.
 pub(super) async fn groups(app: &App, network: NetworkId) -> Result<Vec<Group>, PermissionsError> {
     let now = app.clock.now();

@@ -62,6 +62,14 @@ fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Err
     sqlx::Error::Decode(error.into()).into()
 }
 
+/// Ids and display names of all groups. A network has few.
+pub(super) async fn group_names(db: &Db, network: NetworkId) -> Result<Vec<(String, Option<String>)>, Error> {
+    db.query("SELECT group_id, display_name FROM permission_groups WHERE network_id = $1 ORDER BY group_id")
+        .bind(network)
+        .all()
+        .await
+}
+
 /// Groups by priority, highest first, then by id.
 pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Error> {
     let rows: Vec<GroupRow> = db

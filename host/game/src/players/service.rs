@@ -208,6 +208,22 @@ pub(super) async fn list(
     Ok(store::search::list(&app.db, network, filter, limit, offset).await?)
 }
 
+/// Players with a text in their names, most recently seen first; or the one with this UUID.
+pub async fn search(
+    app: &App,
+    network: NetworkId,
+    text: &str,
+    most: i64,
+) -> Result<Vec<(PlayerId, Option<String>)>, hub_db::Error> {
+    if let Ok(id) = text.parse::<PlayerId>() {
+        let known = store::name_of(&app.db, network, id).await?;
+        return Ok(known.into_iter().map(|name| (id, name)).collect());
+    }
+    let filter = PlayerFilter { name_part: Some(text.to_owned()), ..PlayerFilter::default() };
+    let (players, _) = store::search::list(&app.db, network, &filter, most, 0).await?;
+    Ok(players.into_iter().map(|player| (player.player_uuid, player.username)).collect())
+}
+
 /// Records a player who joined a server, loaded before or not. A failure is only logged: they have already been
 /// admitted.
 pub async fn record_join(app: &App, network: NetworkId, id: PlayerId, name: Option<&Identifier>) {

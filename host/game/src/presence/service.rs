@@ -100,6 +100,55 @@ pub async fn is_known_server(app: &App, network: NetworkId, id: &Identifier) -> 
         || provisioned::exists(&app.db, network, id).await?)
 }
 
+/// Numbers of the servers and of the players that are online.
+pub fn online_counts(app: &App, network: NetworkId) -> (usize, usize) {
+    let now = app.clock.now();
+    app.state::<Presence>()
+        .with(network, |presence| (presence.online(now).count(), presence.players(now, |_| true).len()))
+}
+
+/// Servers that went offline since a time, the latest first, with the times of their last heartbeats. Of the first
+/// `most` that are offline.
+pub async fn offline_since(
+    app: &App,
+    network: NetworkId,
+    since: Millis,
+    most: i64,
+) -> Result<Vec<(Identifier, Millis)>, ServersError> {
+    let search = Search { online: Some(false), ..Search::default() };
+    let (servers, _) = list(app, network, search, most, 0).await?;
+    let mut offline: Vec<_> = servers
+        .into_iter()
+        .filter_map(|server| match server {
+            KnownServer::Registered(server) if server.live.is_none() && server.row.last_seen >= since => {
+                Some((server.row.info.server_id, server.row.last_seen))
+            }
+            _ => None,
+        })
+        .collect();
+    offline.sort_by_key(|(_, last_seen)| std::cmp::Reverse(*last_seen));
+    Ok(offline)
+}
+
+/// Servers with a text in their id or display name, by id: ids, display names, and if they are online.
+pub async fn search(
+    app: &App,
+    network: NetworkId,
+    text: &str,
+    most: i64,
+) -> Result<Vec<(Identifier, Option<String>, bool)>, ServersError> {
+    let search = Search { text: Some(text.to_owned()), ..Search::default() };
+    let (servers, _) = list(app, network, search, most, 0).await?;
+    let found = servers.into_iter().map(|server| match server {
+        KnownServer::Registered(server) => {
+            let info = server.row.info;
+            (info.server_id, info.display_name, server.live.is_some())
+        }
+        KnownServer::Provisioning(server) => (server.server_id, None, false),
+    });
+    Ok(found.collect())
+}
+
 /// Snapshot of the server, if it is online.
 pub fn snapshot(app: &App, network: NetworkId, id: &Identifier) -> Option<LiveServer> {
     let now = app.clock.now();

@@ -4,7 +4,7 @@ use hub_sandbox::ReviewPunishment;
 use hub_sandbox::contract::punishment::{self, Decision, Proposal};
 
 use crate::app::App;
-use crate::modules::service as modules;
+use crate::modules::service::{self as modules, DryStep, ModulesError};
 use crate::punishments::managed::PunishmentOrigin;
 use crate::punishments::service::{self as punishments, PunishmentsError};
 use crate::punishments::{Actor, NewPunishment, Punishment, PunishmentDuration, PunishmentTerms, Target};
@@ -57,6 +57,33 @@ pub(super) async fn review(
     let follow_up_origins = std::iter::repeat_n(origin, terms.len() - 1);
     let origins: Vec<_> = std::iter::once(first_origin).chain(follow_up_origins).collect();
     Ok(Reviewed { target: new.target, issuer: new.issuer, terms, origins })
+}
+
+/// A punishment as the network's review would leave it.
+#[derive(Debug)]
+pub(super) struct Preview {
+    /// Reason of the modules, if they reject it.
+    pub(super) rejection: Option<String>,
+    /// True if they change its terms.
+    pub(super) is_amended: bool,
+    /// The punishment, and those that the review adds; none if it is rejected.
+    pub(super) terms: Vec<PunishmentTerms>,
+    pub(super) steps: Vec<DryStep>,
+}
+
+/// Asks the network's modules about a punishment, without effect.
+pub(super) async fn preview(app: &App, network: NetworkId, new: NewPunishment) -> Result<Preview, ModulesError> {
+    let (verdict, steps) = modules::dry_call::<ReviewPunishment>(app, network, proposal(&new)).await?;
+    let (terms, is_amended) = match verdict.decision {
+        Decision::Accept => (new.terms, false),
+        Decision::Amend(terms) => (terms.into(), true),
+        Decision::Refuse(reason) => {
+            return Ok(Preview { rejection: Some(reason), is_amended: false, terms: vec![], steps });
+        }
+    };
+    let follow_ups = verdict.follow_ups.into_iter().map(PunishmentTerms::from);
+    let terms = std::iter::once(terms).chain(follow_ups).collect();
+    Ok(Preview { rejection: None, is_amended, terms, steps })
 }
 
 /// Creates a reviewed punishment, and those that the review adds.

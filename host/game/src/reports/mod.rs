@@ -7,7 +7,7 @@
 mod chat_lines;
 mod model;
 mod routes;
-mod service;
+pub mod service;
 mod store;
 
 use crate::auth::Actor;

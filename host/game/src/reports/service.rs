@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
+use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
@@ -60,6 +61,16 @@ pub(super) struct NewReport {
 /// A report's form in the audit log, which keeps no text about a player.
 fn shown(report: &Report) -> Value {
     json!({"state": report.state, "resolved": report.resolution.is_some()})
+}
+
+/// Number of OPEN reports, counted up to `most`, and the time of the oldest.
+pub async fn open(app: &App, network: NetworkId, most: i64) -> Result<(i64, Option<Millis>), hub_db::Error> {
+    store::open(&app.db, network, most).await
+}
+
+/// Number of reports that are not closed.
+pub async fn not_closed(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
+    store::count_not_closed(&app.db, network).await
 }
 
 /// Creates and publishes a report.

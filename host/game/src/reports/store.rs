@@ -1,6 +1,6 @@
 //! All SQL of reports.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::{Cutoff, Millis};
 use crate::limits::Rows;
@@ -78,13 +78,26 @@ pub(super) async fn count_open_by(tx: &mut Tx, network: NetworkId, reporter: Pla
 }
 
 /// Number of reports that are not closed.
-pub(super) async fn count_not_closed(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
-    let (count,): (i64,) = tx
+pub(super) async fn count_not_closed(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<i64, Error> {
+    let (count,): (i64,) = on
+        .into()
         .query("SELECT COUNT(*) FROM reports WHERE network_id = $1 AND state IN ('OPEN', 'TAKEN')")
         .bind(network)
         .one()
         .await?;
     Ok(count)
+}
+
+/// Number of OPEN reports, counted up to `most`, and the time of the oldest.
+pub(super) async fn open(db: &Db, network: NetworkId, most: i64) -> Result<(i64, Option<Millis>), Error> {
+    db.query(
+        "SELECT COUNT(*), MIN(at) FROM (
+             SELECT at FROM reports WHERE network_id = $1 AND state = 'OPEN' ORDER BY report_id LIMIT $2) AS counted",
+    )
+    .bind(network)
+    .bind(most)
+    .one()
+    .await
 }
 
 pub(super) async fn insert(tx: &mut Tx, network: NetworkId, report: &Report, chat: Option<&str>) -> Result<(), Error> {

@@ -297,6 +297,11 @@ pub(super) async fn list(
     Ok(lines.read(|lines| lines.list(app.clock.now(), to_usize(offset), to_usize(limit))))
 }
 
+/// Number of the network's players who wait in lines.
+pub async fn waiting(app: &App, network: NetworkId) -> Result<usize, hub_db::Error> {
+    Ok(saving::loaded(app, network).await?.read(|lines| lines.waiting()))
+}
+
 /// Page of the waiting tickets of a line, and their number.
 pub(super) fn tickets(
     app: &App,

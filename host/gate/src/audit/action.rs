@@ -19,6 +19,7 @@ actions! {
     BundleDeleted = "bundle.deleted";
     BundlePut = "bundle.put";
     ChainPut = "chain.put";
+    ChainRestored = "chain.restored";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
     DeadLetterDeleted = "dead_letter.deleted";
@@ -58,6 +59,8 @@ actions! {
     PersonPasswordChanged = "person.password_changed";
     PersonSecondFactorDisabled = "person.second_factor_disabled";
     PersonSecondFactorEnabled = "person.second_factor_enabled";
+    PersonSessionEnded = "person.session_ended";
+    PersonSignedOutElsewhere = "person.signed_out_elsewhere";
     PersonSignedOutEverywhere = "person.signed_out_everywhere";
     PlayerDataRestored = "player_data.restored";
     PlayerExported = "player.exported";

@@ -65,6 +65,7 @@ pub static COMPONENT: Component = Component {
             "The password is correct; a second factor code is also required.",
         ),
         ErrorCode::new("unknown_person", &[404], "No such person."),
+        ErrorCode::new("unknown_session", &[404], "The person has no such session, or it has ended."),
         ErrorCode::new("unknown_invitation", &[404], "No such invitation."),
         ErrorCode::new("unknown_role", &[400, 404], "No such role, neither given nor of the network's own."),
         ErrorCode::new("role_reserved", &[400], "The name of a given role, in any case."),

@@ -4,6 +4,7 @@
 pub(super) mod devices;
 pub(super) mod failures;
 pub(super) mod roles;
+pub(super) mod sessions;
 pub(super) mod totp;
 
 use hub_db::{Db, Error, Executor, Tx};

@@ -43,6 +43,7 @@ pub use deliver::Webhooks;
 use fan_out::FanOut;
 pub use message::{check_secret, signed_message};
 pub use model::{is_subscribable, new_secret};
+pub(crate) use service::{count, in_trouble};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

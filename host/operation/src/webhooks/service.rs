@@ -229,6 +229,33 @@ pub(super) async fn list(
     Ok(store::list(&app.db, app.state::<HubSecrets>(), network, limit, offset).await?)
 }
 
+/// A webhook that fails, or that the hub disabled for it.
+pub(crate) struct FailingWebhook {
+    pub(crate) id: String,
+    pub(crate) name: Option<String>,
+    pub(crate) is_disabled: bool,
+    /// Time of the first failure, or of the last one before it was disabled.
+    pub(crate) since: Option<Millis>,
+}
+
+/// The network's webhooks that fail, or that the hub disabled for it.
+pub(crate) async fn in_trouble(app: &App, network: NetworkId) -> Result<Vec<FailingWebhook>, ApiError> {
+    // A network has few.
+    let (all, _) = list(app, network, limits::of(app, network).await?.value(Limit::Webhooks), 0).await?;
+    let failing = all.into_iter().filter_map(|webhook| {
+        let is_disabled = webhook.disabled.is_some_and(|reason| reason != DisabledReason::Requested);
+        let since = if is_disabled { webhook.last_failure_at } else { webhook.failing_since };
+        let is_failing = webhook.disabled.is_none() && webhook.failing_since.is_some();
+        (is_disabled || is_failing).then_some(FailingWebhook { id: webhook.id, name: webhook.name, is_disabled, since })
+    });
+    Ok(failing.collect())
+}
+
+/// Number of the network's webhooks.
+pub(crate) async fn count(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
+    limits::used(app, network, WEBHOOKS).await
+}
+
 /// Changes a webhook. Enabling it resets its failures; disabling it fails the waiting deliveries.
 pub(super) async fn change(
     app: &App,

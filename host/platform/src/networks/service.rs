@@ -281,6 +281,11 @@ pub(super) async fn create_key_within_limit(
     create_key_by(&app.db, origin, network, new, Some((app.components(), kept))).await
 }
 
+/// Number of the network's keys that are neither revoked nor expired.
+pub async fn key_count(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
+    store::count_keys(&app.db, network, app.clock.now()).await
+}
+
 /// Refuses a key with more scopes than the caller's own.
 fn require_scopes(caller: &Caller, scopes: Scopes) -> Result<(), NetworksError> {
     if caller.scopes.cover(scopes) { Ok(()) } else { Err(NetworksError::ScopesExceedOwn) }

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::networks::service::NetworksError;
 use crate::networks::store;
 use crate::plans::announce_network_change;
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 /// Purpose of a network.
 #[derive(
@@ -55,10 +55,13 @@ pub(super) struct NetworkSettings {
 }
 
 /// Changes of settings; a field that is absent or null keeps its value.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NetworkSettingsUpdate)]
 pub(super) struct SettingsUpdate {
+    /// Unique name; an existing one is 400 `name_taken`.
+    #[schema(value_type = Option<String>, example = "mynetwork")]
+    pub(super) name: Option<Identifier>,
     pub(super) stage: Option<Stage>,
     /// Refuse writes of a player's data without a fence while the player has an open session.
     #[schema(example = true)]
@@ -95,7 +98,9 @@ pub(super) async fn update(
             // The update locks the row before it is read, so that none is lost.
             origin.still_may(&mut tx).await?;
             let before = lock(&mut tx, network).await?;
+            let name = update.name.as_ref().map(|name| name.as_str().to_owned());
             let after = NetworkSettings {
+                name: name.unwrap_or_else(|| before.name.clone()),
                 stage: update.stage.unwrap_or(before.stage),
                 sessions_required: update.sessions_required.unwrap_or(before.sessions_required),
                 chat_history_days: update.chat_history_days.unwrap_or(before.chat_history_days),
@@ -103,7 +108,13 @@ pub(super) async fn update(
                 ..before.clone()
             };
             if after != before {
-                store::put_settings(&mut tx, &after).await?;
+                store::put_settings(&mut tx, &after).await.map_err(|error| {
+                    if error.is_unique_violation() {
+                        NetworksError::NameTaken(after.name.clone())
+                    } else {
+                        error.into()
+                    }
+                })?;
                 let change = Change::new(Action::NetworkChanged, network).before(&before).after(&after);
                 audit::record(&mut tx, network, origin, change).await?;
             }

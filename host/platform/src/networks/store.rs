@@ -60,7 +60,8 @@ pub(super) async fn lock_settings(tx: &mut Tx, network: NetworkId) -> Result<Opt
 
 pub(super) async fn put_settings(tx: &mut Tx, settings: &NetworkSettings) -> Result<(), Error> {
     tx.query(
-        "UPDATE networks SET stage = $2, sessions_required = $3, require_second_factor = $4, chat_history_days = $5
+        "UPDATE networks SET stage = $2, sessions_required = $3, require_second_factor = $4, chat_history_days = $5,
+             name = $6
          WHERE network_id = $1",
     )
     .bind(settings.network_id)
@@ -68,6 +69,7 @@ pub(super) async fn put_settings(tx: &mut Tx, settings: &NetworkSettings) -> Res
     .bind(settings.sessions_required)
     .bind(settings.require_second_factor)
     .bind(settings.chat_history_days)
+    .bind(&settings.name)
     .execute()
     .await?;
     Ok(())

@@ -96,6 +96,12 @@ impl Plan {
     }
 }
 
+/// Plan of a network.
+pub async fn of_network(app: &App, network: NetworkId) -> Result<Plan, PlansError> {
+    let row = store::of_network(&app.db, network).await?;
+    Plan::of(row.ok_or_else(|| PlansError::Unknown("of this network".to_owned()))?)
+}
+
 /// Adds the plan of new networks to a new database, and listens to the other nodes.
 pub async fn start(app: &App) -> anyhow::Result<()> {
     ensure_default(&app.db, &app.clock).await?;

@@ -64,6 +64,17 @@ pub(super) async fn find(on: impl Into<Executor<'_>>, name: &str) -> Result<Opti
         .await
 }
 
+/// Plan of a network.
+pub(super) async fn of_network(db: &Db, network: NetworkId) -> Result<Option<PlanRow>, Error> {
+    db.query(
+        "SELECT p.name, p.limits, p.module_limits, p.created_at, p.updated_at
+         FROM networks n JOIN plans p ON p.name = n.plan WHERE n.network_id = $1",
+    )
+    .bind(network)
+    .optional()
+    .await
+}
+
 /// Plans by name, and their number.
 pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<PlanRow>, i64), Error> {
     // Crosses networks: plans are the operator's.

@@ -50,6 +50,25 @@ async fn send_chain(owner: &Client, method: Method, body: Option<&Value>) -> Val
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_changes_of_a_chain_from_one_revision_by_two_nodes_one_is_made() {
+    let fleet = Fleet::start().await;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/chat-guard/chat-guard.wasm");
+    let wasm = std::fs::read(file).unwrap();
+    for owner in networks(&fleet).into_iter().take(4) {
+        let upload = owner.request(1, &Method::POST, "/api/manage/modules?name=guard").unwrap();
+        assert_eq!(upload.body(wasm.clone()).send().await.unwrap().status(), 201);
+        let put = async |node: usize, word: &str| {
+            let link = json!({"name": "guard", "version": 1, "config": {"words": [word], "action": "REFUSE"}});
+            let request = owner.request(node, &Method::PUT, CHAIN).unwrap().header("If-Match", "0");
+            request.json(&json!({"modules": [link]})).send().await.unwrap().status().as_u16()
+        };
+        let (one, two) = tokio::join!(put(0, "heck"), put(1, "darn"));
+        assert_eq!((one.min(two), one.max(two)), (200, 409));
+        assert_eq!(send_chain(&owner, Method::GET, None).await["revision"], 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chain_not_stored_before_its_network_moved_runs_at_the_next_owner() {
     let mut fleet = Fleet::start().await;
     let owners = networks(&fleet);

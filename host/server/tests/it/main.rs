@@ -47,6 +47,7 @@ mod monitoring;
 mod moving;
 mod networks;
 mod openapi;
+mod overview;
 mod pages;
 mod people;
 mod permissions;

@@ -15,6 +15,7 @@ mod production;
 mod recorded_calls;
 mod replay;
 mod reviews;
+mod revisions;
 mod specification;
 pub mod starters;
 mod stores;

@@ -9,13 +9,14 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
+use crate::clock::Millis;
 use crate::modules::handlers::attempt::Attempt;
 use crate::modules::handlers::commit::Source;
 use crate::modules::handlers::links;
 use crate::modules::handlers::model::{DeadLetterRow, LetterKind, QueueRow, QueuedEvent};
 use crate::modules::handlers::registry::Handlers;
 use crate::modules::handlers::schedules;
-use crate::modules::handlers::store::dead_letters as store;
+use crate::modules::handlers::store::{dead_letters as store, handlers};
 use crate::modules::service::ModulesError;
 use crate::values::NetworkId;
 
@@ -199,4 +200,26 @@ async fn start_retry(
         running.retrying.lock().remove(&letter.id);
     }));
     Ok(())
+}
+
+/// Dead letters of a module.
+#[derive(Clone, Debug)]
+pub struct LetterPile {
+    pub module: String,
+    /// Counted up to a bound.
+    pub count: i64,
+    /// Time of the last failure.
+    pub at: Option<Millis>,
+}
+
+/// Modules at `events` with dead letters, each counted up to `most`.
+pub async fn letter_piles(app: &App, network: NetworkId, most: i64) -> Result<Vec<LetterPile>, hub_db::Error> {
+    let mut piles = vec![];
+    for handler in handlers::list(&app.db, network).await? {
+        let (count, at) = store::pile(&app.db, network, &handler.module, most).await?;
+        if count > 0 {
+            piles.push(LetterPile { module: handler.module, count, at });
+        }
+    }
+    Ok(piles)
 }

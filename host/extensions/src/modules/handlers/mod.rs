@@ -32,6 +32,7 @@ mod sweep;
 mod turn;
 mod watch;
 
+pub use dead_letters::{LetterPile, letter_piles};
 pub use effects::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field, read_text};
 pub(super) use registry::Handlers;
 pub use state::recount;

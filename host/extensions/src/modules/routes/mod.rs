@@ -7,6 +7,7 @@ mod logs;
 mod points;
 mod replay;
 mod report;
+mod revisions;
 mod schedules;
 mod timers;
 mod versions;
@@ -27,6 +28,9 @@ pub(super) fn router() -> Endpoints {
         points::put: retry_on_owner,
         points::roll_back: retry_on_owner,
         points::end_kept,
+        revisions::list,
+        revisions::find,
+        revisions::restore: retry_on_owner,
         dead_letters::list,
         dead_letters::retry: repeatable,
         dead_letters::retry_all: repeatable,

@@ -16,6 +16,7 @@ use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch};
 use crate::modules::handlers::{self, HandlerStats, KeptHandler};
 use crate::modules::model::LinkSpec;
 use crate::modules::service::ModulesError;
@@ -199,7 +200,7 @@ pub(super) fn parse_point(point: &str) -> Result<Point, ModulesError> {
     Point::from_name(point).ok_or_else(|| ModulesError::UnknownPoint(point.to_owned()))
 }
 
-fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> ExtensionPoint {
+pub(super) fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> ExtensionPoint {
     let now = u64::try_from(app.clock.now()).unwrap_or(0);
     let links = chain.into_iter().flat_map(ActiveChain::links);
     let modules = links.map(|(spec, link)| {
@@ -234,7 +235,7 @@ fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> Extensio
 }
 
 /// Adds the figures of handlers at `events`.
-async fn with_handlers(
+pub(super) async fn with_handlers(
     app: &App,
     network: NetworkId,
     mut point: ExtensionPoint,
@@ -306,6 +307,9 @@ pub(super) async fn get(
 /// one CANARY of each name. A SHADOW gets real calls without effect: it reads the network's data, its writes are
 /// visible only to itself, and `shadow` shows how its answers differ.
 ///
+/// With `If-Match` it replaces the chain only at that `revision`: if somebody else changed it meanwhile, the answer is 409
+/// `revision_changed` with the chain at that revision and the current one.
+///
 /// `limits` lowers the limits of each call of a module; values above those of the network's plan are 400.
 ///
 /// At `events` a module is handed the events of its manifest, from the moment of this answer: what it needs is to be in its
@@ -320,19 +324,22 @@ pub(super) async fn get(
 /// that is unchanged in the chain stays and is listed in `warnings`, as are all failing modules with `force`.
 #[utoipa::path(put, path = "/api/manage/extension-points/{point}", operation_id = "put_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:write"])),
-    params(("point" = String, Path, example = "matchmaking"), PutChainQuery),
-    responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
+    params(("point" = String, Path, example = "matchmaking"), PutChainQuery,
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point"),
+        (status = 409, body = ErrorBody, description = "Somebody changed the chain since that revision")))]
 pub(super) async fn put(
     Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
+    IfMatch(expected): IfMatch,
     Path(point): Path<String>,
     Query(query): Query<PutChainQuery>,
     Json(body): Json<PutChain>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
     let force = query.force.unwrap_or_default();
-    let by = ChainCaller { scopes: caller.scopes, origin: caller.origin(&app) };
+    let by = ChainCaller { scopes: caller.scopes, origin: caller.origin(&app), expected };
     let (chain, failed) = service::put(&app, caller.network, point, body.modules, force, &lease, &by).await?;
     let warnings = failed.into_iter().map(|(name, version, message)| Warning { name, version, message });
     let shown = with_handlers(&app, caller.network, to_response(&app, point, chain.as_deref())).await?;
@@ -343,16 +350,20 @@ pub(super) async fn put(
 ///
 /// A second call undoes the first. 400 `nothing_to_roll_back` if there is no previous chain.
 #[utoipa::path(post, path = "/api/manage/extension-points/{point}/rollback", operation_id = "rollback_extension_point",
-    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
-    responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
+    tag = "Modules", security(("apiKey" = ["modules:write"])),
+    params(("point" = String, Path, example = "matchmaking"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point"),
+        (status = 409, body = ErrorBody, description = "Somebody changed the chain since that revision")))]
 pub(super) async fn roll_back(
     Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
+    IfMatch(expected): IfMatch,
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let by = ChainCaller { scopes: caller.scopes, origin: caller.origin(&app) };
+    let by = ChainCaller { scopes: caller.scopes, origin: caller.origin(&app), expected };
     let chain = service::roll_back(&app, caller.network, point, &lease, &by).await?;
     Ok(Json(with_handlers(&app, caller.network, to_response(&app, point, chain.as_deref())).await?))
 }

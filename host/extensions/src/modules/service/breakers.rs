@@ -1,12 +1,14 @@
-//! States of breakers, for monitoring.
+//! States of breakers, for monitoring and for the network.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use hub_sandbox::BreakerState;
 use hub_sandbox::contract::Point;
+use hub_sandbox::{BreakerState, Link};
 
 use crate::app::App;
 use crate::modules::Modules;
+use crate::values::NetworkId;
 
 /// Number of modules in loaded chains, by point and by state of their breaker.
 pub fn breakers(app: &App) -> BTreeMap<(&'static str, &'static str), usize> {
@@ -25,4 +27,28 @@ pub fn breakers(app: &App) -> BTreeMap<(&'static str, &'static str), usize> {
         }
     }
     counts
+}
+
+/// A module that its breaker skips at this node.
+#[derive(Clone, Debug)]
+pub struct SkippedModule {
+    pub point: Point,
+    pub name: String,
+    pub version: i64,
+}
+
+/// Modules of a network's loaded chains that are skipped, because half of their calls failed.
+pub fn skipped(app: &App, network: NetworkId) -> Vec<SkippedModule> {
+    let now = u64::try_from(app.clock.now()).unwrap_or(0);
+    let mut skipped = vec![];
+    for chain in app.state::<Modules>().chains_of(network) {
+        let is_open = |link: &Arc<Link>| link.breaker(now) == BreakerState::Open;
+        let open = chain.links().filter(|(_, link)| link.is_some_and(is_open));
+        skipped.extend(open.map(|(spec, _)| SkippedModule {
+            point: chain.point,
+            name: spec.name.clone(),
+            version: spec.version,
+        }));
+    }
+    skipped
 }

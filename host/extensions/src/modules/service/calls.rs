@@ -103,7 +103,7 @@ pub(in crate::modules) async fn meter<T>(app: &App, network: NetworkId, point: P
     limits::charge_module_time(app, network, Duration::from_micros(report.compute_micros)).await;
 }
 
-fn new_call(app: &App, network: NetworkId) -> Call {
+pub(super) fn new_call(app: &App, network: NetworkId) -> Call {
     Call {
         call_id: app.ids.token(16),
         network_id: network.to_string(),

@@ -19,7 +19,9 @@ use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
+use crate::modules::service::revisions;
 use crate::modules::state::{ActiveChain, NetworkChains};
+use crate::modules::store::revisions::{self as kept, NewRevision};
 use crate::modules::store::{chains as store, versions};
 use crate::values::{NetworkId, hex};
 
@@ -55,6 +57,7 @@ pub(in crate::modules) async fn put(
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
+    revisions::check(&app.db, network, point, caller.expected).await?;
     let links = make_links(app, network, &chains, point, &specs).await?;
     let checked = authorize(app, network, &chains, point, &mut specs, caller).await?;
     let failed = run_trials(app, &chains, point, &specs, &links).await?;
@@ -65,7 +68,7 @@ pub(in crate::modules) async fn put(
         return Err(ModulesError::FailedTrial { at: *at, name: specs[*at].name.clone(), why: why.clone() });
     }
     let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
-    let change = (&caller.origin, Action::ChainPut);
+    let change = (caller, Action::ChainPut);
     let chain = replace(app, network, &chains, point, specs, links, lease, &checked, change).await?;
     if let Some(chain) = &chain {
         chain.close_breakers();
@@ -110,19 +113,50 @@ pub(in crate::modules) async fn roll_back(
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
+    revisions::check(&app.db, network, point, caller.expected).await?;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
-    let mut specs: Vec<LinkSpec> = serde_json::from_str(&row.previous)?;
-    let links = make_links(app, network, &chains, point, &specs).await?;
-    let checked = authorize(app, network, &chains, point, &mut specs, caller).await?;
-    let change = (&caller.origin, Action::ChainRolledBack);
-    replace(app, network, &chains, point, specs, links, lease, &checked, change).await
+    let specs = serde_json::from_str(&row.previous)?;
+    bring_back(app, network, &chains, point, specs, lease, (caller, Action::ChainRolledBack)).await
+}
+
+/// Restores the chain of a kept revision, as a new one.
+pub(in crate::modules) async fn restore(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    revision: i64,
+    lease: &RequestLease,
+    caller: &ChainCaller,
+) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
+    let _changing = chains.changing.lock().await;
+    revisions::check(&app.db, network, point, caller.expected).await?;
+    let specs = revisions::find(app, network, point, revision).await?.specs;
+    bring_back(app, network, &chains, point, specs, lease, (caller, Action::ChainRestored)).await
+}
+
+/// Replaces a chain by an earlier one.
+async fn bring_back(
+    app: &App,
+    network: NetworkId,
+    chains: &NetworkChains,
+    point: Point,
+    mut specs: Vec<LinkSpec>,
+    lease: &RequestLease,
+    (caller, action): (&ChainCaller, Action),
+) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
+    let links = make_links(app, network, chains, point, &specs).await?;
+    let checked = authorize(app, network, chains, point, &mut specs, caller).await?;
+    replace(app, network, chains, point, specs, links, lease, &checked, (caller, action)).await
 }
 
 /// Caller who changes a chain.
 pub(in crate::modules) struct ChainCaller {
     pub(in crate::modules) scopes: Scopes,
     pub(in crate::modules) origin: Origin,
+    /// Revision that the change was made from; none: any.
+    pub(in crate::modules) expected: Option<i64>,
 }
 
 /// Fills in what the point decides, and refuses what belongs to another one.
@@ -262,9 +296,9 @@ async fn replace(
     links: Vec<Arc<Link>>,
     lease: &RequestLease,
     checked: &Checked,
-    (origin, action): (&Origin, Action),
+    (caller, action): (&ChainCaller, Action),
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
-    let previous = chains.get(point);
+    let (origin, previous) = (&caller.origin, chains.get(point));
     let is_handling = point == Point::Events;
     if is_handling {
         // Refused before it subscribes, which is a transaction of its own.
@@ -275,7 +309,7 @@ async fn replace(
     if unchanged {
         return Ok(previous);
     }
-    let chain = serde_json::to_string(&specs)?;
+    let (chain, actor) = (serde_json::to_string(&specs)?, serde_json::to_string(&origin.actor)?);
     let names: BTreeSet<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     let now = app.clock.now();
     let stored = app
@@ -285,6 +319,8 @@ async fn replace(
             if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Err(ModulesError::Moving);
             }
+            // Again, now that no other change can come in between.
+            revisions::check(&mut tx, network, point, caller.expected).await?;
             // Sorted by name, so that two changes never deadlock.
             for name in &names {
                 versions::lock_name(&mut tx, network, name).await?;
@@ -304,7 +340,10 @@ async fn replace(
             if point == Point::Schedules {
                 handlers::follow_schedules(&mut tx, network, &checked.schedules, before, now).await?;
             }
-            Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
+            let revision = store::put(&mut tx, network, point.name(), &chain, now).await?;
+            let new = NewRevision { revision, chain: &chain, actor: &actor, created_at: now };
+            kept::insert(&mut tx, network, point.name(), &new).await?;
+            Ok(revision)
         })
         .await;
     match &stored {

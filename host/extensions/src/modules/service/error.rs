@@ -6,7 +6,7 @@ use hub_sandbox::manifest::Grants;
 
 use crate::auth::Scope;
 use crate::blobs::BlobError;
-use crate::http::error::{ApiError, ErrorDetails, NeededGrants};
+use crate::http::error::{ApiError, ChangedValue, ErrorDetails, NeededGrants};
 use crate::limits::QuotaExceeded;
 
 /// Reason for the failure of a request about modules.
@@ -123,6 +123,21 @@ pub enum ModulesError {
     /// The point has no previous chain.
     #[error("The extension point `{0}` has no previous chain.")]
     NothingBefore(Point),
+    /// The point has no such revision, or it is not kept.
+    #[error("The extension point `{1}` has no revision {0}, or it is not kept.")]
+    UnknownRevision(i64, Point),
+    /// Somebody else changed the chain since its caller read it.
+    #[error(
+        "The chain of `{point}` is at revision {}: it was changed since revision {}.",
+        .changed.revision,
+        .changed.expected
+    )]
+    RevisionChanged {
+        /// Its point.
+        point: Point,
+        /// Both chains.
+        changed: Box<ChangedValue>,
+    },
     /// The call is not recorded, or no longer.
     #[error("No recorded call `{0}` of the extension point `{1}` at this hub node.")]
     UnknownCall(String, Point),
@@ -202,6 +217,11 @@ impl From<ModulesError> for ApiError {
             ModulesError::FailedTrial { .. } => Self::bad_request("failed_trial", message),
             ModulesError::InUse(..) => Self::bad_request("module_in_use", message),
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
+            ModulesError::UnknownRevision(..) => Self::not_found("unknown_revision", message),
+            ModulesError::RevisionChanged { changed, .. } => {
+                Self::new(StatusCode::CONFLICT, "revision_changed", message)
+                    .details(ErrorDetails { changed: Some(changed), ..ErrorDetails::default() })
+            }
             ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),
             ModulesError::TooManyUploads => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(10)

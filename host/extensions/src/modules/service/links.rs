@@ -11,7 +11,7 @@ use crate::blobs::Blobs;
 use crate::modules::Modules;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::limits::ModuleLimits;
-use crate::modules::model::{LinkSpec, Mode, ModuleState};
+use crate::modules::model::{Instances, LinkSpec, Mode, ModuleState};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::storing::read_component;
 use crate::modules::store::versions::{self, VersionRef};
@@ -46,6 +46,27 @@ pub(in crate::modules) async fn reuse_or_make(
         Mode::Active | Mode::Canary => Arc::new(ModuleHost::new(app, network, &spec.name)),
         Mode::Shadow => Arc::new(DryHost::new(app, network, &spec.name)),
     };
+    make(app, network, point, spec, host).await
+}
+
+/// Creates a link whose writes are discarded, for one call.
+pub(in crate::modules) async fn make_dry(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    spec: &LinkSpec,
+) -> Result<Arc<Link>, ModulesError> {
+    let spec = LinkSpec { instances: Instances::Fresh, ..spec.clone() };
+    make(app, network, point, &spec, Arc::new(DryHost::new(app, network, &spec.name))).await
+}
+
+async fn make(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    spec: &LinkSpec,
+    host: Arc<dyn Host>,
+) -> Result<Arc<Link>, ModulesError> {
     Ok(Arc::new(Link::new(LinkConfig {
         module: load_module(app, network, point, &spec.name, spec.version).await?,
         name: spec.name.clone(),

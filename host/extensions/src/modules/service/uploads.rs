@@ -13,7 +13,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::blobs::{self, Blob, Blobs};
 use crate::clock::millis;
-use crate::limits::check_rows;
+use crate::limits::{self, check_rows};
 use crate::modules::Modules;
 use crate::modules::handlers;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
@@ -241,4 +241,14 @@ pub(in crate::modules) async fn delete(
         .await?;
     app.state::<Blobs>().delete_unreferenced(&keys).await;
     Ok(())
+}
+
+/// Number of the versions of a network's modules.
+pub async fn version_count(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
+    limits::used(app, network, store::MODULES).await
+}
+
+/// Names of a network's modules. It has at most as many as versions.
+pub async fn names(app: &App, network: NetworkId) -> Result<Vec<String>, hub_db::Error> {
+    store::names(&app.db, network).await
 }

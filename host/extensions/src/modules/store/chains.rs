@@ -1,6 +1,6 @@
 //! Chains of the points.
 
-use hub_db::{Db, Error, Executor, Tx, next_number};
+use hub_db::{Error, Executor, Tx, next_number};
 
 use crate::clock::Millis;
 use crate::modules::model::PointRow;
@@ -14,8 +14,13 @@ pub(in crate::modules) async fn list(on: impl Into<Executor<'_>>, network: Netwo
         .await
 }
 
-pub(in crate::modules) async fn find(db: &Db, network: NetworkId, point: &str) -> Result<Option<PointRow>, Error> {
-    db.query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2")
+pub(in crate::modules) async fn find(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    point: &str,
+) -> Result<Option<PointRow>, Error> {
+    on.into()
+        .query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2")
         .bind(network)
         .bind(point)
         .optional()

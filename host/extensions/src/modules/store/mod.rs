@@ -2,4 +2,5 @@
 
 pub(super) mod chains;
 pub(super) mod key_value;
+pub(super) mod revisions;
 pub(super) mod versions;

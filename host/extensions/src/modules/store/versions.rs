@@ -230,6 +230,13 @@ pub(in crate::modules) async fn find_same(
         .await
 }
 
+/// Names of modules with versions.
+pub(in crate::modules) async fn names(db: &Db, network: NetworkId) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> =
+        db.query("SELECT DISTINCT name FROM modules WHERE network_id = $1 ORDER BY name").bind(network).all().await?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
+}
+
 /// The newest version of each name, by name, and the number of names.
 pub(in crate::modules) async fn list_newest(
     db: &Db,

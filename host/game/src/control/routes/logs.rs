@@ -15,14 +15,14 @@ use crate::auth::{Caller, ConsoleRead};
 use crate::auth::{RevocationWatch, Scope};
 use crate::cluster::RequestLease;
 use crate::control::log_stream::{self, StartAt};
-use crate::control::model::LogLine;
+use crate::control::model::{LogFilter, LogLevel, LogLine};
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{BoundedInt, Page, PageQuery};
+use crate::http::page::{BoundedInt, Limit, Page, PageNumber};
 use crate::limits::{Limit as NetworkLimit, open};
-use crate::values::Identifier;
+use crate::values::{Identifier, Text};
 
 pub(super) fn router() -> Endpoints {
     endpoints![logs, recent_logs: large_answer]
@@ -35,6 +35,39 @@ struct OutputQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     lines: BoundedInt<1, 5_000, 200>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct LogQuery {
+    /// Maximum number of rows (default 50, at most 200).
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// Page number, from 0.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+    /// Only lines after the one with this `seq`.
+    #[param(required = false, minimum = 0)]
+    after: Option<i64>,
+    /// Only lines before the one with this `seq`.
+    #[param(required = false, minimum = 0)]
+    before: Option<i64>,
+    /// Lowest level (default INFO: all lines).
+    #[serde(default)]
+    #[param(inline, required = false)]
+    level: LogLevel,
+    /// Part of the text, in any case.
+    #[param(value_type = Option<String>, required = false, example = "exception")]
+    q: Option<Text<255>>,
+}
+
+impl LogQuery {
+    fn filter(&self) -> LogFilter {
+        let text = self.q.as_ref().map(|text| text.as_str().to_owned()).filter(|text| !text.is_empty());
+        LogFilter { after: self.after, before: self.before, level: self.level, text }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -72,18 +105,19 @@ async fn logs(
 
 /// Read the server's log
 ///
-/// Lines uploaded by the server's node agent, newest first; the hub keeps 5,000. With `Accept: text/event-stream`, the
+/// Lines uploaded by the server's node agent, newest first; the hub keeps 5,000. `after`, `before`, `level` and `q` choose
+/// among them; a level is read from the beginning of a line, such as `[12:00:00 WARN]`. With `Accept: text/event-stream`, the
 /// response is a stream of the newest `limit` lines, oldest first, followed by new lines: events named LOG whose `id:`
-/// is the line's `seq`. `Last-Event-ID` resumes after that line. The stream ends when the key is revoked.
+/// is the line's `seq`, whichever the filter. `Last-Event-ID` resumes after that line. The stream ends when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs/recent", tag = "Manage: servers",
     security(("apiKey" = ["console:read", "servers:read", "network:manage"])), operation_id = "list_server_logs",
-    params(("serverId" = Identifier, Path, example = "bedwars-1"), PageQuery),
+    params(("serverId" = Identifier, Path, example = "bedwars-1"), LogQuery),
     responses((status = 200, body = Page<LogLine>), (status = 404, body = ErrorBody, description = "No such server")))]
 async fn recent_logs(
     ConsoleRead(caller): ConsoleRead,
     State(app): State<App>,
     Path(server): Path<Identifier>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<LogQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let text = |name| headers.get(name).and_then(|value: &header::HeaderValue| value.to_str().ok());
@@ -91,7 +125,7 @@ async fn recent_logs(
         let after = text(header::HeaderName::from_static("last-event-id")).and_then(|id| id.parse().ok());
         return follow_log(&app, &caller, server, after.map_or(StartAt::Newest(query.limit.0), StartAt::After)).await;
     }
-    let page = service::recent(&app, caller.network, &server, query.page, query.limit).await?;
+    let page = service::recent(&app, caller.network, &server, &query.filter(), query.page, query.limit).await?;
     Ok(Json(page).into_response())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::control::Control;
-use crate::control::model::{LogLine, NewLogLine};
+use crate::control::model::{LogFilter, LogLine, NewLogLine};
 use crate::control::service::error::ControlError;
 use crate::control::store::logs as store;
 use crate::http::answer::json_size;
@@ -75,16 +75,24 @@ async fn make_room(app: &App, network: NetworkId, server: &Identifier) -> Result
     }
 }
 
-/// Page of the server's log, newest line first.
+/// Page of the lines of the server's log that a filter matches, newest first.
 pub(in crate::control) async fn recent(
     app: &App,
     network: NetworkId,
     server: &Identifier,
+    filter: &LogFilter,
     page: PageNumber,
     limit: Limit,
 ) -> Result<Page<LogLine>, ControlError> {
     let last = last_line(app, network, server).await?;
     let kept_after = last.saturating_sub(MAX_LINES).max(0);
+    if !filter.is_empty() {
+        // Over the lines that are kept, which are few.
+        let between = (filter.after.unwrap_or(0).max(kept_after), filter.before.unwrap_or(i64::MAX));
+        let place = (limit.0, page.offset(limit));
+        let (items, total) = store::find_lines(&app.db, network, server, between, filter, place).await?;
+        return Ok(Page::new(items, page, limit, total));
+    }
     let newest = last.saturating_sub(page.offset(limit));
     let after = newest.saturating_sub(limit.0).max(kept_after);
     let items =

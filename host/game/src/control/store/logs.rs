@@ -4,9 +4,9 @@ use hub_db::{Db, Error, Sql, Tx};
 use serde_json::{Value, json};
 
 use crate::clock::Millis;
-use crate::control::model::{LogLine, NewLogLine};
+use crate::control::model::{LogFilter, LogLevel, LogLine, NewLogLine};
 use crate::limits::{Limit, Rows};
-use crate::values::{Identifier, NetworkId};
+use crate::values::{Identifier, NetworkId, like_pattern};
 
 /// All logs of a network.
 pub(in crate::control) const SERVER_LOGS: Rows =
@@ -163,4 +163,46 @@ pub(in crate::control) async fn lines_after(
         .all()
         .await?;
     Ok(rows.into_iter().map(LogLine::from).collect())
+}
+
+macro_rules! found_lines {
+    ($columns:literal, $rest:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM server_log_lines WHERE network_id = $1 AND server_id = $2 AND seq > $3 AND seq < $4
+                AND ($5 IS NULL OR LOWER(text) LIKE $5 ESCAPE '\\')
+                AND ($6 = 0 OR stream = 'stderr' OR UPPER(SUBSTR(text, 1, 64)) LIKE '%ERROR%'
+                     OR UPPER(SUBSTR(text, 1, 64)) LIKE '%SEVERE%' OR UPPER(SUBSTR(text, 1, 64)) LIKE '%FATAL%'
+                     OR ($6 = 1 AND UPPER(SUBSTR(text, 1, 64)) LIKE '%WARN%'))",
+            $rest
+        )
+    };
+}
+
+/// Lines between two numbers, without these, that a filter matches, newest first, and their number.
+pub(in crate::control) async fn find_lines(
+    db: &Db,
+    network: NetworkId,
+    server: &Identifier,
+    (after, before): (i64, i64),
+    filter: &LogFilter,
+    (limit, offset): (i64, i64),
+) -> Result<(Vec<LogLine>, i64), Error> {
+    let text = filter.text.as_ref().map(|text| like_pattern(&text.to_lowercase()));
+    let level = match filter.level {
+        LogLevel::Info => 0_i64,
+        LogLevel::Warn => 1,
+        LogLevel::Error => 2,
+    };
+    let (rows, total): (Vec<LineRow>, i64) = db
+        .page(
+            found_lines!("COUNT(*)", ""),
+            found_lines!("seq, at, stream, text", " ORDER BY seq DESC LIMIT $7 OFFSET $8"),
+            |statement| statement.bind(network).bind(server).bind(after).bind(before).bind(&text).bind(level),
+            limit,
+            offset,
+        )
+        .await?;
+    Ok((rows.into_iter().map(LogLine::from).collect(), total))
 }

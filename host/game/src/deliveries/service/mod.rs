@@ -13,11 +13,13 @@ pub(crate) use names::bind_name;
 pub(super) use names::resolve_in;
 
 use crate::app::App;
+use crate::clock::Millis;
 use crate::deliveries::body::DeliveryBody;
 use crate::deliveries::error::DeliveriesError;
 use crate::deliveries::model::Delivery;
 use crate::deliveries::ready::{MAX_OFFERED, place_of, tell};
 use crate::deliveries::store::{self, Range};
+use crate::limits;
 use crate::presence;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -61,4 +63,14 @@ async fn tell_all(app: &App, network: NetworkId, player: PlayerId) -> Result<(),
     }
     let told = app.db.transaction(async |mut tx| tell(app, &mut tx, network, player, Range::All).await);
     Ok(told.await?)
+}
+
+/// Number of HELD deliveries, counted up to `most`, and the time of the oldest.
+pub async fn held(app: &App, network: NetworkId, most: i64) -> Result<(i64, Option<Millis>), hub_db::Error> {
+    store::held(&app.db, network, most).await
+}
+
+/// Number of open deliveries, as last counted.
+pub async fn open(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
+    limits::used(app, network, store::OPEN).await
 }

@@ -4,7 +4,7 @@ pub(super) mod due;
 pub(super) mod list;
 pub(super) mod references;
 
-use hub_db::{Error, Executor, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::deliveries::model::{Delivery, Place};
@@ -38,6 +38,19 @@ pub(super) const OPEN: Rows = Rows::many(
         " LIMIT $2) AS counted"
     ),
 );
+
+/// Number of HELD deliveries, counted up to `most`, and the time of the oldest.
+pub(super) async fn held(db: &Db, network: NetworkId, most: i64) -> Result<(i64, Option<Millis>), Error> {
+    db.query(
+        "SELECT COUNT(*), MIN(created_at) FROM (
+             SELECT created_at FROM deliveries WHERE network_id = $1 AND state = 'HELD' ORDER BY delivery_id LIMIT $2
+         ) AS counted",
+    )
+    .bind(network)
+    .bind(most)
+    .one()
+    .await
+}
 
 const TAKE_ID: &str = "INSERT INTO delivery_counters (network_id, last_id) VALUES ($1, 1)
      ON CONFLICT (network_id) DO UPDATE SET last_id = delivery_counters.last_id + 1

@@ -57,6 +57,18 @@ pub(super) async fn upsert(
     .await
 }
 
+/// Name of a player, none until it is known; the outer none: no such player.
+#[allow(clippy::option_option, reason = "a player without a name")]
+pub(super) async fn name_of(db: &Db, network: NetworkId, player: PlayerId) -> Result<Option<Option<String>>, Error> {
+    let row: Option<(Option<String>,)> = db
+        .query("SELECT username FROM players WHERE network_id = $1 AND player_uuid = $2")
+        .bind(network)
+        .bind(player)
+        .optional()
+        .await?;
+    Ok(row.map(|(name,)| name))
+}
+
 /// Creates a player who was never seen.
 pub(super) async fn insert_unseen(
     db: &Db,

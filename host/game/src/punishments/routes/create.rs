@@ -28,7 +28,11 @@ pub(super) fn router() -> Endpoints {
     ]
 }
 
-fn terms(kind: PunishmentKind, reason: Option<Reason>, duration: Option<PunishmentDuration>) -> PunishmentTerms {
+pub(super) fn terms(
+    kind: PunishmentKind,
+    reason: Option<Reason>,
+    duration: Option<PunishmentDuration>,
+) -> PunishmentTerms {
     PunishmentTerms { kind, reason: reason.map(Text::into_string), duration }
 }
 

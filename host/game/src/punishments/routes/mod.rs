@@ -2,6 +2,7 @@
 
 mod create;
 mod managed;
+mod preview;
 mod read;
 mod revoke;
 
@@ -13,7 +14,7 @@ use crate::values::{PlayerId, Text};
 
 /// Routes of this component.
 pub(super) fn router() -> Endpoints {
-    create::router().merge(read::router()).merge(revoke::router()).merge(managed::router())
+    create::router().merge(preview::router()).merge(read::router()).merge(revoke::router()).merge(managed::router())
 }
 
 /// A human-readable reason.

@@ -6,6 +6,7 @@ mod devices;
 mod manage;
 mod openid;
 mod roles;
+mod sessions;
 mod sign_in;
 
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
@@ -55,6 +56,9 @@ pub(super) fn public() -> Endpoints {
         account::join,
         account::sign_out,
         account::sign_out_everywhere,
+        sessions::list,
+        sessions::end,
+        sessions::end_others,
         account::change_password,
         account::enroll,
         account::confirm,

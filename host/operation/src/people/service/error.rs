@@ -41,6 +41,9 @@ pub enum PeopleError {
     /// No such invitation.
     #[error("No invitation `{0}`.")]
     UnknownInvitation(String),
+    /// The person has no such session, or it has ended.
+    #[error("No session `{0}`, or it has ended.")]
+    UnknownSession(String),
     /// The invited person is already a member.
     #[error("A member with this address already exists.")]
     AlreadyMember,
@@ -122,6 +125,7 @@ impl From<PeopleError> for ApiError {
                 Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message)
             }
             PeopleError::UnknownPerson(_) => Self::not_found("unknown_person", message),
+            PeopleError::UnknownSession(_) => Self::not_found("unknown_session", message),
             PeopleError::UnknownInvitation(_) => Self::not_found("unknown_invitation", message),
             PeopleError::AlreadyMember => Self::bad_request("already_member", message),
             PeopleError::InvitedLately => Self::bad_request("invited_lately", message),

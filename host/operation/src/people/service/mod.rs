@@ -11,6 +11,7 @@ mod members;
 mod openid;
 mod roles;
 mod second_factor;
+mod sessions;
 mod sign_in;
 
 pub use account::create_operator;
@@ -29,6 +30,7 @@ pub(super) use openid::{Callback, SignedInByOpenId, begin_openid, finish_openid,
 pub(super) use roles::{OwnRole, delete_role, put_role, role, roles};
 pub use second_factor::reseal_second_factors;
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
+pub(super) use sessions::{end_other_sessions, end_session, sessions};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 
 use std::net::IpAddr;

@@ -43,6 +43,7 @@ const AREAS: &[Area] = &[
     area("Keys", "api-key", "Create, list, rotate and revoke the API keys of a network"),
     area("People", "person", "Invite people, change their roles, and manage accounts"),
     area("Network", "network", "Read and change the network's settings"),
+    area("Overview", "network", ""),
     area("Usage", "usage", "List the network's usage"),
     area("Audit", "audit", "Read and export the audit log"),
     area("Operator", "operator", "Manage networks and plans of a hub, as its operator"),

@@ -1,6 +1,7 @@
 //! Commands that change a point's chain.
 
 use clap::{Args, ValueEnum};
+use network_hub_client::Method;
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
@@ -91,7 +92,22 @@ pub(in crate::cli) struct Deactivate {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Rollback {
-    /// Extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat, punishment or events
+    #[arg(long)]
+    point: String,
+    /// Revision to restore, as `hub module revisions` lists them [default: the previous chain]
+    #[arg(long)]
+    revision: Option<i64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Revisions {
+    /// Extension point: matchmaking, chat, punishment or events
     #[arg(long)]
     point: String,
     /// Print JSON
@@ -118,23 +134,57 @@ impl Deactivate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let hub = self.remote.client()?;
         let path = format!("/api/manage/extension-points/{}", self.point);
-        let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
+        let chain = hub.get(&path).await?;
+        let mut modules = chain["modules"].as_array().cloned().unwrap_or_default();
         let before = modules.len();
         modules.retain(|link| {
             link["name"] != self.name.as_str() || self.mode.is_some_and(|mode| link["mode"] != wire_name(&mode))
         });
         anyhow::ensure!(modules.len() < before, "{} is not in the chain", self.name);
-        print_chain(&hub.put(&path, &json!({"modules": modules})).await?, self.json);
+        print_chain(&replace(&hub, &path, &chain, &modules).await?, self.json);
         Ok(())
     }
 }
 
 impl Rollback {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let path = format!("/api/manage/extension-points/{}/rollback", self.point);
+        let path = match self.revision {
+            Some(revision) => format!("/api/manage/extension-points/{}/revisions/{revision}/restore", self.point),
+            None => format!("/api/manage/extension-points/{}/rollback", self.point),
+        };
         print_chain(&self.remote.client()?.post(&path, &json!({})).await?, self.json);
         Ok(())
     }
+}
+
+impl Revisions {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let path = format!("/api/manage/extension-points/{}/revisions?limit=200", self.point);
+        let page = self.remote.client()?.get(&path).await?;
+        if self.json {
+            print_json!(&page);
+            return Ok(());
+        }
+        let rows: Vec<_> = page["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|one| {
+                let links: Vec<_> = one["modules"].as_array().into_iter().flatten().map(link_summary).collect();
+                let links = if links.is_empty() { "the built-in behaviour".to_owned() } else { links.join(", then ") };
+                let actor = format::text(&one["actor"], "name").to_owned();
+                [one["revision"].to_string(), format::timestamp(&one["at"]), actor, links]
+            })
+            .collect();
+        print!("{}", format::table(["revision", "changed", "by", "chain"], &rows));
+        Ok(())
+    }
+}
+
+/// Replaces a chain, unless somebody else changed it since it was read.
+async fn replace(hub: &HubClient, path: &str, chain: &Value, modules: &[Value]) -> anyhow::Result<Value> {
+    let request = hub.request(Method::PUT, path).header("If-Match", &chain["revision"].to_string());
+    Ok(hub.send(request.json(&json!({"modules": modules}))).await?)
 }
 
 /// Parses a JSON object given on the command line or, with @, in a file.
@@ -182,10 +232,11 @@ pub(super) async fn put(
     settings: &LinkSettings,
 ) -> anyhow::Result<Value> {
     let path = format!("/api/manage/extension-points/{point}");
-    let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
+    let chain = hub.get(&path).await?;
+    let mut modules = chain["modules"].as_array().cloned().unwrap_or_default();
     insert_link(&mut modules, name, version, settings);
     let forced = if settings.force { "?force=true" } else { "" };
-    Ok(hub.put(&format!("{path}{forced}"), &json!({"modules": modules})).await?)
+    replace(hub, &format!("{path}{forced}"), &chain, &modules).await
 }
 
 fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &LinkSettings) {

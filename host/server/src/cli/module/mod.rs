@@ -48,8 +48,10 @@ pub(super) enum Module {
     Activate(chain::Activate),
     /// Remove a module from an extension point
     Deactivate(chain::Deactivate),
-    /// Restore an extension point's previous chain
+    /// Restore an extension point's previous chain, or that of a revision
     Rollback(chain::Rollback),
+    /// List the revisions of an extension point's chain
+    Revisions(chain::Revisions),
     /// Print or follow a module's log
     Logs(logs::Logs),
     /// List the latest calls of an extension point, or save them as test cases
@@ -86,6 +88,7 @@ impl Module {
             Self::Activate(activate) => activate.run().await,
             Self::Deactivate(deactivate) => deactivate.run().await,
             Self::Rollback(rollback) => rollback.run().await,
+            Self::Revisions(revisions) => revisions.run().await,
             Self::Logs(logs) => logs.run().await,
             Self::Calls(calls) => calls.run().await,
             Self::Replay(replay) => replay.run().await,

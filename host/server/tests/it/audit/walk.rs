@@ -228,6 +228,9 @@ impl Walk {
         let chain = json!({"modules": [{"name": "guard", "version": 1, "config": {"token": "sesame"}}]});
         self.json(&format!("PUT {route}"), path, chain).await;
         self.json(&format!("POST {route}/rollback"), &format!("{path}/rollback"), json!({})).await;
+        let restore = format!("POST {route}/revisions/{{revision}}/restore");
+        self.json(&restore, &format!("{path}/revisions/1/restore"), json!({})).await;
+        self.owner.post(&format!("{path}/rollback"), json!({})).await.expect(200);
         let log = self.owner.get("/api/manage/audit").await.body.to_string();
         assert!(log.contains("configSha256") && !log.contains("sesame"), "{log}");
         let route = "DELETE /api/manage/modules/{name}/{version}";

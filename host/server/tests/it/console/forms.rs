@@ -1,6 +1,6 @@
 //! Forms: each is a request to a route, as the person.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Browser;
 use crate::people::member;
@@ -79,6 +79,61 @@ on_both! {
         browser.submit(&shown, &all, &[("confirm", "Mira")]).await.expect(422);
         browser.submit(&shown, &all, &[("confirm", "Tobi")]).await.expect(303);
         assert_eq!(active().await, 1);
+    }
+
+    async fn a_punishment_is_previewed_before_it_is_made(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "m@example.org", "MODERATOR").await;
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "m@example.org").await;
+        let path = format!("/console/n/{name}/punishments/new");
+        let page = browser.get(&path).await.expect(200);
+        let typed = [("playerName", "Notch"), ("type", "MUTE"), ("reason", "<b>loud</b>"), ("durationMs", "3600000")];
+        let hidden = page.hidden(&path);
+        let mut fields: Vec<(&str, &str)> = hidden.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        fields.extend(typed);
+        let shown = browser.post(&format!("{path}/preview"), &fields).await.expect(200);
+        assert!(shown.has("It would be made as it is.") && shown.has("No module reviews punishments here."), "{}", shown.html);
+        assert!(!shown.has("<b>loud</b>") && shown.has("value=\"Notch\""));
+        assert_eq!(owner.get("/api/manage/punishments").await.expect(200)["total"], 0);
+        browser.submit(&shown, &path, &typed).await.expect(303);
+        assert_eq!(owner.get("/api/manage/punishments").await.expect(200)["total"], 1);
+    }
+
+    async fn sessions_are_seen_and_ended(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "v@example.org", "VIEWER").await;
+        let mut one = Browser::signed_in(&hub, "v@example.org").await;
+        let mut other = Browser::signed_in(&hub, "v@example.org").await;
+        let page = one.get("/console/me").await.expect(200);
+        assert!(page.has("this one") && page.has("127.0.0.1"));
+        one.submit(&page, "/console/me/sessions/end", &[]).await.expect(303);
+        assert!(other.get("/console/me").await.expect(303).location().starts_with("/console/sign-in"));
+        let page = one.get("/console/me").await.expect(200);
+        assert!(!page.has("/console/me/sessions/end\""));
+    }
+
+    async fn a_revision_of_a_chain_is_restored_unless_it_changed_meanwhile(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "a@example.org", "ADMIN").await;
+        let name = super::name_of(&hub, &owner).await;
+        let upload = owner.request(reqwest::Method::POST, "/api/manage/modules?name=guard").header("Content-Type", "application/wasm");
+        owner.send(upload.body(crate::modules::wasm::moody(1))).await.expect(201);
+        let chain = "/api/manage/extension-points/chat";
+        let put = async |modules: Value| owner.put(chain, json!({"modules": modules})).await.expect(200)["revision"].as_i64().unwrap();
+        put(json!([{"name": "guard", "version": 1}])).await;
+        assert_eq!(put(json!([])).await, 2);
+        let mut browser = Browser::signed_in(&hub, "a@example.org").await;
+        let path = format!("/console/n/{name}/modules/chains/chat/revisions");
+        let page = browser.get(&path).await.expect(200);
+        assert!(page.has("Revision 1") && page.has("guard 1"), "{}", page.html);
+        assert_eq!(put(json!([{"name": "guard", "version": 1, "config": {"a": 1}}])).await, 3);
+        let restore = format!("{path}/1/restore");
+        let refused = browser.submit(&page, &restore, &[]).await.expect(409);
+        assert!(refused.has("look at it as it is now"), "{}", refused.html);
+        browser.submit(&refused, &restore, &[]).await.expect(303);
+        let now = owner.get(chain).await.expect(200).clone();
+        assert_eq!((&now["revision"], &now["modules"][0]["config"]), (&json!(4), &json!({})));
     }
 
     async fn an_edit_from_a_stale_revision_is_shown_beside_the_others(hub: Hub) {

@@ -10,11 +10,12 @@ const OTHER: &str = "853c80ef-3c37-49fd-aa49-938b674adae6";
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 /// Pages of a network, and the least role that sees each.
-const PAGES: [(&str, &str); 47] = [
+const PAGES: [(&str, &str); 50] = [
     ("", "VIEWER"),
     ("/servers", "VIEWER"),
     ("/servers/lobby-1", "VIEWER"),
     ("/servers/lobby-1/changes", "VIEWER"),
+    ("/servers/lobby-1/history?q=x&level=WARN", "VIEWER"),
     ("/servers/lobby-1/players", "VIEWER"),
     ("/servers/lobby-1/settings", "VIEWER"),
     ("/servers/connect", "VIEWER"),
@@ -56,6 +57,8 @@ const PAGES: [(&str, &str); 47] = [
     ("/settings", "ADMIN"),
     ("/modules/chains/chat/differences", "VIEWER"),
     ("/modules/shop/dead-letters", "ADMIN"),
+    ("/modules/chains/chat/revisions", "VIEWER"),
+    ("/plan", "ADMIN"),
     ("/config", "OWNER"),
     ("/collections", "OWNER"),
 ];

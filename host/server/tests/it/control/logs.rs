@@ -35,6 +35,39 @@ async fn seqs(events: &mut Events, count: usize) -> Vec<i64> {
 }
 
 on_both! {
+    async fn lines_are_found_by_number_level_and_text(hub: Hub) {
+        let client = hub.network().await;
+        let agent = client.key_with(&["agent"]).await;
+        register(&client, "lobby-1", json!({})).await;
+        let body = json!({"lines": [
+            {"at": NOW, "stream": "stdout", "text": "[12:00:00 INFO]: Done, no error"},
+            {"at": NOW, "stream": "stdout", "text": "[12:00:01 WARN]: Can't keep up! 100%"},
+            {"at": NOW, "stream": "stdout", "text": "[12:00:02 ERROR]: Could not load plugin"},
+            {"at": NOW, "stream": "stderr", "text": "java.lang.Exception"},
+            {"at": NOW, "stream": "stdout", "text": "[12:00:03] [Server thread/INFO]: Steve joined"},
+        ]});
+        agent.post("/api/plugin/servers/lobby-1/logs", body).await.expect(200);
+        let found = async |query: &str| {
+            let page = client.get(&format!("/api/manage/servers/lobby-1/logs/recent?{query}")).await.expect(200).clone();
+            let seqs: Vec<_> = page["items"].as_array().unwrap().iter().map(|line| line["seq"].as_i64().unwrap()).collect();
+            (seqs, page["total"].as_i64().unwrap())
+        };
+        assert_eq!(found("after=3").await, (vec![5, 4], 2));
+        assert_eq!(found("before=3").await, (vec![2, 1], 2));
+        assert_eq!(found("after=1&before=4&limit=1").await, (vec![3], 2));
+        assert_eq!(found("level=INFO").await.1, 5);
+        assert_eq!(found("level=WARN").await.0, [4, 3, 2]);
+        // The beginning of a line says its level, and not what it is about.
+        assert_eq!(found("level=ERROR&after=1").await.0, [4, 3]);
+        assert_eq!(found("q=STEVE").await.0, [5]);
+        assert_eq!(found("q=100%25").await.0, [2]);
+        assert_eq!(found("q=1_0").await.0, [0; 0]);
+        assert_eq!(found("q=load&level=ERROR").await.0, [3]);
+        assert_eq!(found("limit=2&page=1").await, (vec![3, 2], 5));
+        let path = "/api/manage/servers/lobby-1/logs/recent?level=LOUD";
+        client.get(path).await.expect_error(400, "invalid_request");
+    }
+
     async fn lines_are_read_newest_first(hub: Hub) {
         let client = hub.network().await;
         let agent = client.key_with(&["agent"]).await;

@@ -68,6 +68,35 @@ on_both! {
         assert_eq!(ids, [3, 2, 1].map(|id: i64| json!(id)));
     }
 
+    async fn a_preview_asks_the_modules_and_makes_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        let preview = async |body: Value| owner.post("/api/plugin/punishments/preview", body).await.expect(200).clone();
+        let warn = json!({"playerName": "p1", "type": "warn", "reason": "spam", "durationMs": 5});
+        let plain = preview(warn.clone()).await;
+        assert_eq!(plain, json!({"decision": "ACCEPT", "reason": null, "modules": [],
+            "punishments": [{"type": "WARN", "reason": "spam", "durationMs": 5}]}));
+        upload(&owner, "strict", wasm::strict()).await.expect(201);
+        chain(&owner, "punishment", json!([{"name": "strict", "version": 1}])).await.expect(200);
+        let asked = json!([{"name": "strict", "version": 1, "failed": false}]);
+        let kick = preview(json!({"playerUuid": uuid(1), "type": "KICK"})).await;
+        assert_eq!(kick, json!({"decision": "REJECT", "reason": "too harsh", "punishments": [], "modules": asked}));
+        let seen = preview(json!({"playerUuid": uuid(1), "type": "WARN", "reason": "spam"})).await;
+        assert_eq!((&seen["modules"], &seen["punishments"]), (&asked, &json!([
+            {"type": "WARN", "reason": "spam", "durationMs": null},
+            {"type": "MUTE", "reason": "be quiet", "durationMs": 60_000},
+            {"type": "BAN", "reason": null, "durationMs": null},
+        ])));
+        // Nothing came of it: no punishment, no count, no record.
+        assert_eq!(owner.get("/api/manage/punishments").await.expect(200)["total"], 0);
+        let point = owner.get("/api/manage/extension-points/punishment").await.expect(200).clone();
+        assert_eq!(point["modules"][0]["calls"], 0);
+        let calls = owner.get("/api/manage/extension-points/punishment/calls").await.expect(200).clone();
+        assert_eq!(calls["items"], json!([]));
+        let mute = json!({"playerUuid": uuid(1), "type": "MUTE"});
+        assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 1);
+        owner.post("/api/plugin/punishments/preview", json!({"type": "MUTE"})).await.expect_error(400, "invalid_request");
+    }
+
     async fn a_rewritten_line_is_sent_rewritten_and_a_refused_one_is_not_sent(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);

@@ -47,6 +47,44 @@ on_both! {
         with_cookie(&hub, cookie, |request| request.header("X-CSRF-Token", csrf)).await.expect_error(401, "unauthenticated");
     }
 
+    async fn own_sessions_are_listed_and_ended(hub: Hub) {
+        let owner = hub.network().await;
+        let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
+        let kim = member(&hub, &owner, "kim@example.org", "VIEWER").await;
+        let again = async || sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200)["token"].as_str().unwrap().to_owned();
+        let list = async |token: &str| get(&hub, token, "/api/people/sessions").await.expect(200)["items"].as_array().unwrap().clone();
+        let first = list(&alex.token).await;
+        assert_eq!((first.len(), &first[0]["current"], &first[0]["address"]), (1, &json!(true), &json!("127.0.0.1")));
+        hub.advance_ms(1_000);
+        let (one, two) = (again().await, again().await);
+        let all = list(&one).await;
+        assert_eq!(all.len(), 3);
+        let id = |token: &str| token.split('_').nth(1).unwrap().to_owned();
+        let current: Vec<_> = all.iter().filter(|it| it["current"] == true).map(|it| it["sessionId"].clone()).collect();
+        assert_eq!(current, [json!(id(&one))]);
+        assert_eq!((&all[2]["sessionId"], &all[2]["createdAt"]), (&json!(id(&alex.token)), &json!(NOW)));
+        // Others' cannot be ended, nor the same twice.
+        let path = |token: &str| format!("/api/people/sessions/{}", id(token));
+        let end = async |by: &str, token: &str| send(&hub, by, Method::DELETE, &path(token), json!({})).await;
+        end(&kim.token, &two).await.expect_error(404, "unknown_session");
+        get(&hub, &two, "/api/people/me").await.expect(200);
+        end(&one, &two).await.expect(204);
+        end(&one, &two).await.expect_error(404, "unknown_session");
+        for path in ["/api/people/me", "/api/manage/keys"] {
+            get(&hub, &two, path).await.expect_error(401, "unauthenticated");
+        }
+        send(&hub, &one, Method::POST, "/api/people/sign-out-elsewhere", json!({})).await.expect(204);
+        get(&hub, &alex.token, "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        get(&hub, &kim.token, "/api/people/me").await.expect(200);
+        assert_eq!(list(&one).await.len(), 1);
+        end(&one, &one).await.expect(204);
+        get(&hub, &one, "/api/people/sessions").await.expect_error(401, "unauthenticated");
+        hub.anonymous().get("/api/people/sessions").await.expect_error(401, "unauthenticated");
+        let log = hub.operator().await.get("/api/admin/audit?limit=3").await.expect(200).clone();
+        let actions: Vec<_> = log["items"].as_array().unwrap().iter().map(|it| it["action"].as_str().unwrap()).collect();
+        assert!(actions.contains(&"person.session_ended") && actions.contains(&"person.signed_out_elsewhere"), "{actions:?}");
+    }
+
     async fn sessions_end(hub: Hub) {
         let owner = hub.network().await;
         let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;

@@ -103,7 +103,7 @@ on_both! {
             "chatHistoryDays": 7, "requireSecondFactor": false,
         });
         assert_eq!(settings, expected);
-        let body = json!({"stage": "TEST", "requireSecondFactor": true, "sessionsRequired": null, "name": "ignored"});
+        let body = json!({"stage": "TEST", "requireSecondFactor": true, "sessionsRequired": null, "networkId": "ignored"});
         let changed = owner.patch("/api/manage/network", body).await.expect(200).clone();
         let audit = owner.get("/api/manage/audit?action=network.changed").await.expect(200).clone();
         assert_eq!((&changed["stage"], &changed["sessionsRequired"]), (&json!("TEST"), &json!(false)));

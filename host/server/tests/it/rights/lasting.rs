@@ -56,6 +56,7 @@ const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/modules/{name}/schedules", Harmless("runs what the chain does")),
     ("POST /api/manage/modules", Stays("the module is listed, and its code serves the network")),
     ("POST /api/manage/extension-points/{point}/rollback", Stays("modules are listed")),
+    ("POST /api/manage/extension-points/{point}/revisions", Stays("modules are listed")),
     ("PUT /api/manage/extension-points/{point}", Stays("modules are listed")),
     ("PUT /api/manage/secrets/{name}", Stays("secrets are listed; set it again")),
     ("POST /api/manage/signing-secret/rotate", Stays("all connectors have it; rotate again")),

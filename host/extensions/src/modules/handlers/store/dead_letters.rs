@@ -75,6 +75,25 @@ pub(in crate::modules::handlers) async fn count(
     Ok(count)
 }
 
+/// Number of a module's dead letters, counted up to `most`, and the time of the last of these.
+pub(in crate::modules::handlers) async fn pile(
+    db: &Db,
+    network: NetworkId,
+    module: &str,
+    most: i64,
+) -> Result<(i64, Option<i64>), Error> {
+    db.query(
+        "SELECT COUNT(*), MAX(at) FROM (
+             SELECT at FROM handler_dead_letters WHERE network_id = $1 AND module = $2 ORDER BY id DESC LIMIT $3
+         ) AS counted",
+    )
+    .bind(network)
+    .bind(module)
+    .bind(most)
+    .one()
+    .await
+}
+
 /// Adds a dead letter. Its id is that of its event.
 pub(in crate::modules::handlers) async fn insert(
     tx: &mut Tx,
