@@ -4,6 +4,7 @@ const MESSAGES = {
   invalid: "an argument is not acceptable",
   "quota-exceeded": "the module's key-value store is full",
   unavailable: "the hub could not reach its data in time",
+  forbidden: "a scope for reading is not granted",
 };
 
 /** Calls a host function; its exceptions are turned into a {@link HostError}. */

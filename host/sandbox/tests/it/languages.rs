@@ -55,14 +55,18 @@ async fn answers_as_expected(component: Vec<u8>, points: &[Point]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The points that a language's SDK has.
-fn points_of(language: Language) -> Vec<Point> {
-    Point::ALL.into_iter().filter(|point| language == Language::Rust || point.is_override()).collect()
+#[test]
+fn each_language_has_the_overrides_and_handlers_of_events() {
+    for language in Language::ALL {
+        for point in Point::OVERRIDES.into_iter().chain([Point::Events]) {
+            assert!(language.serves(point), "{language}: {point}");
+        }
+    }
 }
 
 async fn each_template_answers(language: Language) {
     let folder = tempfile::tempdir().unwrap();
-    for point in points_of(language) {
+    for point in Point::ALL.into_iter().filter(|point| language.serves(*point)) {
         let module = template(folder.path(), language, point);
         answers_as_expected(built(module).await, &[point]).await;
     }
@@ -131,37 +135,60 @@ async fn c() {
     each_template_answers(Language::C).await;
 }
 
-/// One module for all points, since compiling Python takes its time.
+/// One module for all overrides, since compiling Python takes its time.
 #[tokio::test]
 async fn python() {
     let folder = tempfile::tempdir().unwrap();
     let [all, chat, punishment] = Point::OVERRIDES.map(|point| template(folder.path(), Language::Python, point));
-    merge(&all, "py", &[chat, punishment]);
+    merge(&all, "py", &[chat, punishment], &Point::OVERRIDES);
     let reexports = "from module_1 import Chat\nfrom module_2 import Punishment\n";
     append(&all.join("src/module.py"), reexports);
     answers_as_expected(built(all).await, &Point::OVERRIDES).await;
 }
 
-/// One module for all points, which is built of several files.
+/// Contract 1.1 has the overrides, too.
+#[tokio::test]
+async fn python_handles_events_beside_an_override() {
+    let folder = tempfile::tempdir().unwrap();
+    let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Python, point));
+    merge(&both, "py", &[chat], &BOTH);
+    append(&both.join("src/module.py"), "from module_1 import Chat\n");
+    answers_as_expected(built(both).await, &SORTED).await;
+}
+
+/// One module for all overrides, which is built of several files.
 #[tokio::test]
 async fn javascript() {
     let folder = tempfile::tempdir().unwrap();
     let [all, chat, punishment] = Point::OVERRIDES.map(|point| template(folder.path(), Language::Js, point));
-    merge(&all, "js", &[chat, punishment]);
+    merge(&all, "js", &[chat, punishment], &Point::OVERRIDES);
     let reexports = "export { chat } from \"./module_1.js\";\nexport { punishment } from \"./module_2.js\";\n";
     append(&all.join("src/index.js"), reexports);
     answers_as_expected(built(all).await, &Point::OVERRIDES).await;
 }
 
-/// Extends a module to serve all points, with the sources of the others beside its own.
-fn merge(all: &Path, extension: &str, others: &[PathBuf]) {
+#[tokio::test]
+async fn javascript_handles_events_beside_an_override() {
+    let folder = tempfile::tempdir().unwrap();
+    let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Js, point));
+    merge(&both, "js", &[chat], &BOTH);
+    append(&both.join("src/index.js"), "export { chat } from \"./module_1.js\";\n");
+    answers_as_expected(built(both).await, &SORTED).await;
+}
+
+/// Points of a module that serves two; the first one's template is extended.
+const BOTH: [Point; 2] = [Point::Events, Point::Chat];
+const SORTED: [Point; 2] = [Point::Chat, Point::Events];
+
+/// Extends a module to serve more points, with the sources of the others beside its own.
+fn merge(all: &Path, extension: &str, others: &[PathBuf], points: &[Point]) {
     for (number, other) in (1..).zip(others) {
         let source = fs::read_dir(other.join("src")).unwrap().next().unwrap().unwrap().path();
         fs::copy(source, all.join(format!("src/module_{number}.{extension}"))).unwrap();
     }
     let manifest = all.join("hub-module.json");
     let mut json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
-    json["points"] = serde_json::json!(Point::OVERRIDES);
+    json["points"] = serde_json::json!(points);
     fs::write(manifest, json.to_string()).unwrap();
 }
 
