@@ -34,7 +34,7 @@ bool exports_events_handle(exports_events_call_context_t *context, exports_event
   // Committed with the effects: all or nothing.
   if (!hub_state_set(&key, &seen, NULL, &error)) return hub_failed(failure, error);
 
-  if (reward > 0) hub_modify_currency(&effects, hub_change(player, currency, reward, "first join"));
+  if (reward > 0) hub_pay(&effects, player, currency, reward, "first join");
   // Refused where the player has left meanwhile, which is no reason to keep the reward back.
   hub_tell(&effects, player, hub_join("Welcome, ", name, "!"))->optional = true;
   // Where two calls count at once, one of them runs again.
@@ -42,7 +42,7 @@ bool exports_events_handle(exports_events_call_context_t *context, exports_event
   if (!count(&joined, &error)) return hub_failed(failure, error);
   if (announce_every > 0 && joined % announce_every == 0) {
     hub_info(hub_join("announced ", name, ""));
-    hub_announce(&effects, hub_join("", name, hub_c(hub_join(" is player number ", hub_decimal(joined), "."))));
+    hub_announce(&effects, hub_concat(name, hub_join(" is player number ", hub_decimal(joined), ".")));
   }
   return hub_done(answer, effects);
 }

@@ -10,10 +10,18 @@ use std::path::{Path, PathBuf};
 
 /// Common cases of a point's policies.
 fn cases(point: Point) -> Vec<TestCase> {
-    let file = root().join(format!("plugins-sdk/examples/{point}.cases.json"));
-    let cases = TestCase::parse_all(&fs::read_to_string(file).unwrap()).unwrap();
+    let cases = read_cases(&root().join(format!("plugins-sdk/examples/{point}.cases.json")));
     assert!(cases.len() > if point.is_override() { 10 } else { 6 }, "{point}");
     cases
+}
+
+fn read_cases(file: &Path) -> Vec<TestCase> {
+    TestCase::parse_all(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// A file of the module that answers with every effect, and uses every function of the state.
+fn every_effect(file: &str) -> PathBuf {
+    root().join("host/sandbox/tests/it/every_effect").join(file)
 }
 
 /// A module of a point, created like with `hub module new`.
@@ -30,25 +38,24 @@ async fn built(folder: PathBuf) -> Vec<u8> {
 
 /// Runs all cases of the points that a component serves.
 async fn answers_as_expected(component: Vec<u8>, points: &[Point]) {
+    answers_to(component, points, points.iter().flat_map(|&point| cases(point)).collect()).await;
+}
+
+async fn answers_to(component: Vec<u8>, points: &[Point], cases: Vec<TestCase>) {
     let test = TestSandbox::new();
     let module = test.module(component).await;
     assert_eq!(module.points(), points);
     let mut wrong = vec![];
-    for &point in points {
-        for case in cases(point) {
-            let reports = test.sandbox.run_test_case(&module, relaxed_limits(point), &case).await;
-            for (step, report) in case.steps.iter().zip(reports) {
-                let expected = step.expect.as_ref().expect("each case says what it expects");
-                let answered = Answer::of(&report);
-                if *expected != answered {
-                    let logs: Vec<_> = report.logs.iter().map(|line| &line.message).collect();
-                    wrong.push(format!(
-                        "{point}: {}: expected {}, got {} {logs:?}",
-                        case.name,
-                        expected.to_json(),
-                        answered.to_json()
-                    ));
-                }
+    for case in cases {
+        let point = case.point;
+        let reports = test.sandbox.run_test_case(&module, relaxed_limits(point), &case).await;
+        for (step, report) in case.steps.iter().zip(reports) {
+            let expected = step.expect.as_ref().expect("each case says what it expects");
+            let answered = Answer::of(&report);
+            if *expected != answered {
+                let logs: Vec<_> = report.logs.iter().map(|line| &line.message).collect();
+                let (expected, answered) = (expected.to_json(), answered.to_json());
+                wrong.push(format!("{point}: {}: expected {expected}, got {answered} {logs:?}", case.name));
             }
         }
     }
@@ -146,14 +153,22 @@ async fn python() {
     answers_as_expected(built(all).await, &Point::OVERRIDES).await;
 }
 
-/// Contract 1.1 has the overrides, too.
 #[tokio::test]
-async fn python_handles_events_beside_an_override() {
+async fn c_has_every_effect() {
+    let folder = tempfile::tempdir().unwrap();
+    let module = template(folder.path(), Language::C, Point::Events);
+    fs::copy(every_effect("module.c"), module.join("src/module.c")).unwrap();
+    answers_to(built(module).await, &[Point::Events], read_cases(&every_effect("cases.json"))).await;
+}
+
+#[tokio::test]
+async fn python_has_every_effect_and_overrides_beside_them() {
     let folder = tempfile::tempdir().unwrap();
     let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Python, point));
     merge(&both, "py", &[chat], &BOTH);
-    append(&both.join("src/module.py"), "from module_1 import Chat\n");
-    answers_as_expected(built(both).await, &SORTED).await;
+    let every = fs::read_to_string(every_effect("append.py")).unwrap();
+    append(&both.join("src/module.py"), &format!("from module_1 import Chat\n{every}"));
+    serves_both(built(both).await).await;
 }
 
 /// One module for all overrides, which is built of several files.
@@ -168,17 +183,23 @@ async fn javascript() {
 }
 
 #[tokio::test]
-async fn javascript_handles_events_beside_an_override() {
+async fn javascript_has_every_effect_and_overrides_beside_them() {
     let folder = tempfile::tempdir().unwrap();
     let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Js, point));
     merge(&both, "js", &[chat], &BOTH);
-    append(&both.join("src/index.js"), "export { chat } from \"./module_1.js\";\n");
-    answers_as_expected(built(both).await, &SORTED).await;
+    let every = fs::read_to_string(every_effect("append.js")).unwrap();
+    append(&both.join("src/index.js"), &format!("export {{ chat }} from \"./module_1.js\";\n{every}"));
+    serves_both(built(both).await).await;
 }
 
-/// Points of a module that serves two; the first one's template is extended.
+/// Points of a module that serves two; the first one's template is extended. Contract 1.1 has the overrides, too.
 const BOTH: [Point; 2] = [Point::Events, Point::Chat];
-const SORTED: [Point; 2] = [Point::Chat, Point::Events];
+
+async fn serves_both(component: Vec<u8>) {
+    let every = read_cases(&every_effect("cases.json"));
+    let cases = BOTH.into_iter().flat_map(cases).chain(every).collect();
+    answers_to(component, &[Point::Chat, Point::Events], cases).await;
+}
 
 /// Extends a module to serve more points, with the sources of the others beside its own.
 fn merge(all: &Path, extension: &str, others: &[PathBuf], points: &[Point]) {
