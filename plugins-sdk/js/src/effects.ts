@@ -1,9 +1,9 @@
 /**
  * What a handler asks the hub to do: up to 64 effects a call, in the form that they have in test cases.
  *
- * An effect is a plain object, `{ modifyCurrency: { … } }`; with `optional: true` beside it the hub may refuse it and applies
- * the others all the same. The functions here make the common ones. They are applied in their order, in one transaction
- * with what the call wrote into `network-hub-module/state`: all or nothing.
+ * An effect is a plain object, `{ modifyCurrency: { … } }`; with `optional: true` beside it the hub may refuse it and
+ * applies the others all the same. The functions here make the common ones. They are applied in their order, in one
+ * transaction with what the call wrote into `network-hub-module/state`: all or nothing.
  *
  * Each needs a scope among `scopes` in `module.toml`, which the module's owner grants. Amounts are units of the currency,
  * with up to four decimals. What is left out is "none".

@@ -71,6 +71,24 @@ fn each_language_has_the_overrides_and_handlers_of_events() {
     }
 }
 
+#[test]
+fn a_handler_has_a_module_toml_and_an_override_of_the_older_contract_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = |module: &Path| build(module, Symbols::Names).unwrap_err().to_string();
+    let handler = template(folder.path(), Language::C, Point::Events);
+    let declared = handler.join("module.toml");
+    let chat = template(folder.path(), Language::C, Point::Chat);
+    fs::rename(&declared, chat.join("module.toml")).unwrap();
+    assert!(
+        why(&handler).contains("there is no module.toml, in which a module for events declares"),
+        "{}",
+        why(&handler)
+    );
+    assert!(why(&chat).contains("its module.toml needs `contract` 1.1.0 in its hub-module.json"), "{}", why(&chat));
+    fs::write(declared, "scopes = [\"fly\"]\n").unwrap();
+    assert!(why(&handler).contains("its module.toml is invalid: `/scopes/0`"), "{}", why(&handler));
+}
+
 async fn each_template_answers(language: Language) {
     let folder = tempfile::tempdir().unwrap();
     for point in Point::ALL.into_iter().filter(|point| language.serves(*point)) {
