@@ -57,18 +57,16 @@ pub(super) fn read_for(folder: &Path, package: &Package) -> Result<Option<Vec<u8
     if let Some(point) = package.points.iter().find(|point| !package.language.serves(**point)) {
         return wrong(only_in_rust(*point));
     }
-    let manifest = read(folder, &package.name)?;
-    match (package.points.iter().find(|point| !point.is_override()), &manifest) {
-        (Some(point), None) => {
-            wrong(format!("there is no {FILE}, in which a module for {point} declares what it handles"))
-        }
-        (_, Some(_)) if !has_manifests(&package.contract) => wrong(format!(
-            "its {FILE} needs `contract` {CONTRACT} in its {}, which has {}",
-            manifest::FILE,
-            package.contract
-        )),
-        _ => Ok(manifest),
+    let declared = read(folder, &package.name)?;
+    let handled = package.points.iter().find(|point| !point.is_override());
+    if let (Some(point), None) = (handled, &declared) {
+        return wrong(format!("there is no {FILE}, in which a module for {point} declares what it handles"));
     }
+    if declared.is_some() && !has_manifests(&package.contract) {
+        let (file, contract) = (manifest::FILE, &package.contract);
+        return wrong(format!("its {FILE} needs `contract` {CONTRACT} in its {file}, which has {contract}"));
+    }
+    Ok(declared)
 }
 
 fn has_manifests(contract: &str) -> bool {
