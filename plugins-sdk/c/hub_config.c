@@ -1,4 +1,4 @@
-// Reads the configuration: one JSON object, whose syntax the hub has checked.
+// Reads the configuration and other JSON objects, whose syntax the hub has checked.
 #include "hub_module.h"
 #include <stdarg.h>
 
@@ -140,32 +140,33 @@ void hub_config_fields(hub_string_t config, const char *first, ...) {
   }
 }
 
-double hub_config_number(hub_string_t config, const char *field, double otherwise) {
-  reader_t value;
-  if (!find(config, field, &value)) return otherwise;
-  uint8_t first = peek(&value);
-  if (first != '-' && (first < '0' || first > '9')) wrong(field, "` must be a number");
-  bool negative = skip(&value, '-');
+static bool is_number(reader_t *value) {
+  uint8_t first = peek(value);
+  return first == '-' || (first >= '0' && first <= '9');
+}
+
+static double read_number(reader_t *value) {
+  bool negative = skip(value, '-');
   double number = 0, divisor = 1;
   bool fraction = false;
-  for (; value.at < value.end; value.at++) {
-    if (*value.at == '.') {
+  for (; value->at < value->end; value->at++) {
+    if (*value->at == '.') {
       fraction = true;
-    } else if (*value.at >= '0' && *value.at <= '9') {
-      number = number * 10 + (*value.at - '0');
+    } else if (*value->at >= '0' && *value->at <= '9') {
+      number = number * 10 + (*value->at - '0');
       if (fraction) divisor *= 10;
     } else {
       break;
     }
   }
   number /= divisor;
-  if (value.at < value.end && (*value.at | 0x20) == 'e') {
-    value.at++;
-    bool shrinks = skip(&value, '-');
-    if (!shrinks) skip(&value, '+');
-    for (int exponent = 0;; value.at++) {
-      if (value.at < value.end && *value.at >= '0' && *value.at <= '9') {
-        exponent = exponent * 10 + (*value.at - '0');
+  if (value->at < value->end && (*value->at | 0x20) == 'e') {
+    value->at++;
+    bool shrinks = skip(value, '-');
+    if (!shrinks) skip(value, '+');
+    for (int exponent = 0;; value->at++) {
+      if (value->at < value->end && *value->at >= '0' && *value->at <= '9') {
+        exponent = exponent * 10 + (*value->at - '0');
         continue;
       }
       for (; exponent > 0; exponent--) number = shrinks ? number / 10 : number * 10;
@@ -173,6 +174,13 @@ double hub_config_number(hub_string_t config, const char *field, double otherwis
     }
   }
   return negative ? -number : number;
+}
+
+double hub_config_number(hub_string_t config, const char *field, double otherwise) {
+  reader_t value;
+  if (!find(config, field, &value)) return otherwise;
+  if (!is_number(&value)) wrong(field, "` must be a number");
+  return read_number(&value);
 }
 
 uint64_t hub_config_whole(hub_string_t config, const char *field, uint64_t otherwise) {
@@ -216,4 +224,40 @@ hub_list_string_t hub_config_texts(hub_string_t config, const char *field) {
     skip(&value, ',');
   }
   return list;
+}
+
+hub_string_t hub_data_text(hub_string_t data, const char *field, const char *otherwise) {
+  reader_t value;
+  return find(data, field, &value) && peek(&value) == '"' ? text(&value) : hub_text(otherwise);
+}
+
+double hub_data_number(hub_string_t data, const char *field, double otherwise) {
+  reader_t value;
+  return find(data, field, &value) && is_number(&value) ? read_number(&value) : otherwise;
+}
+
+bool hub_data_bool(hub_string_t data, const char *field, bool otherwise) {
+  reader_t value;
+  if (!find(data, field, &value)) return otherwise;
+  uint8_t first = peek(&value);
+  return first == 't' || (first != 'f' && otherwise);
+}
+
+hub_string_t hub_json_text(hub_string_t text) {
+  static const char hex[] = "0123456789abcdef";
+  uint8_t *start = malloc(text.len * 6 + 2), *to = start;
+  *to++ = '"';
+  for (size_t at = 0; at < text.len; at++) {
+    uint8_t byte = text.ptr[at];
+    if (byte < ' ') {
+      const uint8_t escaped[] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
+      memcpy(to, escaped, sizeof escaped);
+      to += sizeof escaped;
+      continue;
+    }
+    if (byte == '"' || byte == '\\') *to++ = '\\';
+    *to++ = byte;
+  }
+  *to++ = '"';
+  return (hub_string_t){start, to - start};
 }

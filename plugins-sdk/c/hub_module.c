@@ -22,6 +22,13 @@ bool hub_equal_ignoring_case(hub_string_t a, hub_string_t b) {
   return true;
 }
 
+hub_string_t hub_concat(hub_string_t first, hub_string_t second) {
+  uint8_t *joined = malloc(first.len + second.len);
+  memcpy(joined, first.ptr, first.len);
+  memcpy(joined + first.len, second.ptr, second.len);
+  return (hub_string_t){joined, first.len + second.len};
+}
+
 hub_string_t hub_join(const char *before, hub_string_t middle, const char *after) {
   size_t first = strlen(before), last = strlen(after);
   uint8_t *joined = malloc(first + middle.len + last);
@@ -29,6 +36,28 @@ hub_string_t hub_join(const char *before, hub_string_t middle, const char *after
   memcpy(joined + first, middle.ptr, middle.len);
   memcpy(joined + first + middle.len, after, last);
   return (hub_string_t){joined, first + middle.len + last};
+}
+
+hub_string_t hub_decimal(int64_t number) {
+  uint8_t digits[20], *at = digits + sizeof digits;
+  uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+  do *--at = '0' + rest % 10;
+  while ((rest /= 10) > 0);
+  hub_string_t text = {at, digits + sizeof digits - at};
+  return hub_join(number < 0 ? "-" : "", text, "");
+}
+
+bool hub_whole(hub_string_t text, int64_t *number) {
+  bool negative = text.len > 0 && text.ptr[0] == '-';
+  uint64_t read = 0, most = (uint64_t)INT64_MAX + negative;
+  if (text.len == negative) return false;
+  for (size_t at = negative; at < text.len; at++) {
+    uint8_t digit = text.ptr[at] - '0';
+    if (digit > 9 || read > (most - digit) / 10) return false;
+    read = read * 10 + digit;
+  }
+  *number = (int64_t)(negative ? -read : read);
+  return true;
 }
 
 size_t hub_length(hub_string_t text) {
@@ -46,6 +75,9 @@ hub_string_t hub_describe(hub_host_error_t error) {
   switch (error.tag) {
     case HUB_HOST_ERROR_INVALID: return error.val.invalid;
     case HUB_HOST_ERROR_QUOTA_EXCEEDED: return hub_text("the module's key-value store is full");
+#ifdef HUB_HOST_ERROR_FORBIDDEN  // Since contract 1.1.
+    case HUB_HOST_ERROR_FORBIDDEN: return hub_text("a scope for reading is not granted");
+#endif
     default: return hub_text("the hub could not reach its data in time");
   }
 }

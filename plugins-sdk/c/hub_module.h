@@ -28,6 +28,15 @@ bool hub_equal_ignoring_case(hub_string_t a, hub_string_t b);
 // A new text, concatenated from the three parts.
 hub_string_t hub_join(const char *before, hub_string_t middle, const char *after);
 
+// A new text, concatenated from both.
+hub_string_t hub_concat(hub_string_t first, hub_string_t second);
+
+// A whole number as a text.
+hub_string_t hub_decimal(int64_t number);
+
+// Reads a whole number. False if the text is none.
+bool hub_whole(hub_string_t text, int64_t *number);
+
 // Number of characters of a text.
 size_t hub_length(hub_string_t text);
 
@@ -59,6 +68,20 @@ hub_string_t hub_config_text(hub_string_t config, const char *field, const char 
 
 // A list of texts, empty by default.
 hub_list_string_t hub_config_texts(hub_string_t config, const char *field);
+
+// ---- JSON ----
+// Fields of an event's data, or of another JSON object. One that is missing, null or of another type is `otherwise`.
+
+hub_string_t hub_data_text(hub_string_t data, const char *field, const char *otherwise);
+
+double hub_data_number(hub_string_t data, const char *field, double otherwise);
+
+bool hub_data_bool(hub_string_t data, const char *field, bool otherwise);
+
+// The text in quotes, for a document or payload.
+hub_string_t hub_json_text(hub_string_t text);
+
+// ---- Lists ----
 
 // True if a text is in a list.
 bool hub_contains(hub_list_string_t list, hub_string_t text);

@@ -1,9 +1,10 @@
 // Builds a module's component. Called by `hub module build` as
 // node build.mjs ENTRY WIT-FOLDER WORLD POINTS OUTPUT
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 const [entry, witPath, world, points, output] = process.argv.slice(2);
 
@@ -16,6 +17,21 @@ const wrapped = (point) => {
   const wrap = `wrap${point[0].toUpperCase()}${point.slice(1)}`;
   return `import { ${wrap} } from "network-hub-module/entry";\nexport const ${point} = ${wrap}(module.${point});`;
 };
+
+// The hub's interfaces, in the version of the module's contract.
+const [, version] = /@([\d.]+);/.exec(await readFile(join(witPath, "module.wit"), "utf8"));
+const contract = {
+  name: "contract",
+  setup({ onResolve }) {
+    onResolve({ filter: /^network-hub:module\// }, ({ path }) => {
+      const name = path.split("/")[1];
+      if (existsSync(join(witPath, `${name}.wit`))) return { path: `${path}@${version}`, external: true };
+      const text = `contract ${version} has no \`${name}\`: it needs a newer "contract" in hub-module.json`;
+      return { errors: [{ text }] };
+    });
+  },
+};
+
 const bundle = await build({
   stdin: {
     contents: `import * as module from ${JSON.stringify(`./${entry}`)};\n${points.split(",").map(wrapped).join("\n")}`,
@@ -28,7 +44,7 @@ const bundle = await build({
   platform: "neutral",
   mainFields: ["module", "main"],
   conditions: ["import"],
-  external: ["network-hub:*"],
+  plugins: [contract],
   // A missing export of a point is an error, not undefined.
   logOverride: { "import-is-undefined": "error" },
   logLevel: "warning",

@@ -1,6 +1,6 @@
 /** Texts of the candidates of this matchmaking call, by their `index`. A wrong index ends the call as failed. */
 
-import candidates from "network-hub:module/candidates@1.0.0";
+import candidates from "network-hub:module/candidates";
 import { ask } from "./host.ts";
 
 /** The id of the server (for a world: of the server it is on). */

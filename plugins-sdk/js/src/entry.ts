@@ -1,9 +1,11 @@
 /** Wraps a module's points; used by the build, not by authors. */
 
-import log from "network-hub:module/log@1.0.0";
+import log from "network-hub:module/log";
 import type { CallContext } from "network-hub-module";
 import type { Chat } from "./chat.ts";
-import type { Matchmaking, Ranking } from "./matchmaking.ts";
+import type { Events, HandlerContext } from "./events.ts";
+import { type GivenEvent, lifted, outcome } from "./handler.ts";
+import type { Matchmaking } from "./matchmaking.ts";
 import type { Punishment } from "./punishment.ts";
 
 export const wrapChat = (chat: Chat) => ({ filter: call(chat.filter.bind(chat)) });
@@ -11,13 +13,19 @@ export const wrapChat = (chat: Chat) => ({ filter: call(chat.filter.bind(chat)) 
 export const wrapPunishment = (punishment: Punishment) => ({ review: call(punishment.review.bind(punishment)) });
 
 export const wrapMatchmaking = (matchmaking: Matchmaking) => ({
-  rankServers: ranking(call(matchmaking.rankServers.bind(matchmaking))),
-  rankWorlds: ranking(call(matchmaking.rankWorlds.bind(matchmaking))),
+  rankServers: orThrow(call(matchmaking.rankServers.bind(matchmaking))),
+  rankWorlds: orThrow(call(matchmaking.rankWorlds.bind(matchmaking))),
+});
+
+export const wrapEvents = (events: Events) => ({
+  handle: orThrow(
+    call((context: HandlerContext, given: GivenEvent) => outcome(() => events.handle(context, lifted(given)))),
+  ),
 });
 
 /** Uses the call's time and seed as clock and randomness, and logs an error before it ends the call. */
-function call<A extends unknown[], R>(serve: (context: CallContext, ...input: A) => R) {
-  return (given: CallContext, ...input: A): R => {
+function call<C extends CallContext, A extends unknown[], R>(serve: (context: C, ...input: A) => R) {
+  return (given: C, ...input: A): R => {
     // The engine passes the upper half of 64-bit numbers as negative ones.
     const context = { ...given, seed: given.seed < 0 ? given.seed + 2 ** 64 : given.seed };
     nowMs = context.nowMs;
@@ -41,10 +49,10 @@ globalThis.Date = class extends Date {
   static override now = (): number => nowMs;
 } as DateConstructor;
 
-/** In the contract, a refusal is the error of a ranking. */
-function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
-  return (...input: A): number[] => {
-    const answer = rank(...input);
+/** In the contract, a refusal is the error of a ranking, and a failure that of a handler. */
+function orThrow<A extends unknown[], T, E>(serve: (...input: A) => T[] | E) {
+  return (...input: A): T[] => {
+    const answer = serve(...input);
     if (Array.isArray(answer)) return answer;
     throw answer;
   };

@@ -29,13 +29,13 @@ export interface PlayerRef {
 export type PunishmentKind = "ban" | "mute" | "warn" | "kick";
 
 /** Reason for the failure of a host function. */
-export type HostErrorTag = "invalid" | "quota-exceeded" | "unavailable";
+export type HostErrorTag = "invalid" | "quota-exceeded" | "unavailable" | "forbidden";
 
 /** Thrown if a host function could not answer. Most modules should treat the data as absent. */
 export class HostError extends Error {
   constructor(
     /** `invalid`: an argument the hub can't accept. `quota-exceeded`: the store is full. `unavailable`: the hub could
-     * not reach its data in time. */
+     * not reach its data in time. `forbidden`: a scope for reading is not granted. */
     readonly tag: HostErrorTag,
     message: string,
   ) {

@@ -1,6 +1,6 @@
 /** The module's log, which its owner reads on the hub. A call keeps its first 64 lines, each cut at 2,048 bytes. */
 
-import log from "network-hub:module/log@1.0.0";
+import log from "network-hub:module/log";
 
 /** Logs a line for the author while developing. */
 export const debug = (message: string): void => log.write("debug", message);

@@ -3,7 +3,7 @@
  * data, and throws a `HostError` if the hub cannot answer.
  */
 
-import players from "network-hub:module/players@1.0.0";
+import players from "network-hub:module/players";
 import type { PunishmentKind } from "network-hub-module";
 import { ask } from "./host.ts";
 
@@ -68,3 +68,8 @@ export const punishments = (
 
 /** Location of a player; `null` when offline. */
 export const online = (player: string): Location | null => ask(() => players.online(player));
+
+/** UUIDs of online players in their order, those after `after`: 1 to 200. It needs contract 1.1. */
+export const onlinePlayers = (
+  { after = null, limit = 200 }: { after?: string | null; limit?: number } = {},
+): string[] => ask(() => players.onlinePlayers(after, limit));

@@ -5,7 +5,7 @@
  * `HostError` if the hub cannot answer. Two calls of a module may run at once, so count with {@link increment}.
  */
 
-import store from "network-hub:module/store@1.0.0";
+import store from "network-hub:module/store";
 import { ask } from "./host.ts";
 
 /** The value of a key; `null` if it was never set, has been deleted or has expired. */

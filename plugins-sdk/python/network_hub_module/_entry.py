@@ -7,11 +7,23 @@ from componentize_py_types import Err
 from wit_world.imports import log
 
 
+HANDLERS = {"Events"}
+
+ERRORS = {"Refusal", "Failure_Retry", "Failure_Reject"}
+"""In the contract, a refusal is the error of a ranking, and a failure that of a handler."""
+
+
 def wrapped(point: type) -> type:
     """The class with the call's time and seed as clock and randomness, and with errors logged before they end a call."""
     # Importing it here would cost modules that do not use it.
     random = sys.modules.get("random")
-    methods = {name: _call(method, random) for name, method in vars(point).items() if callable(method) and name[0] != "_"}
+    methods = {name: method for name, method in vars(point).items() if callable(method) and name[0] != "_"}
+    if point.__name__ in HANDLERS:
+        # Contract 1.0 has no effects.
+        from ._handler import adapted
+
+        methods = {name: adapted(method) for name, method in methods.items()}
+    methods = {name: _call(method, random) for name, method in methods.items()}
     return type(point.__name__, (point,), methods)
 
 
@@ -25,8 +37,7 @@ def _call(method, random):
         except Exception as error:
             log.write(log.Level.ERROR, _described(error))
             raise
-        # In the contract, a refusal is the error of a ranking.
-        if type(answer).__name__ == "Refusal":
+        if type(answer).__name__ in ERRORS:
             raise Err(answer)
         return answer
 

@@ -10,8 +10,8 @@ R = TypeVar("R")
 class HostError(Exception):
     """Raised if a host function could not answer. Most modules should treat the data as absent.
 
-    ``kind`` is ``invalid`` (an argument the hub can't accept), ``quota-exceeded`` (the store is full) or
-    ``unavailable`` (the hub could not reach its data in time).
+    ``kind`` is ``invalid`` (an argument the hub can't accept), ``quota-exceeded`` (the store is full), ``unavailable`` (the
+    hub could not reach its data in time) or ``forbidden`` (a scope for reading is not granted).
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -28,5 +28,8 @@ def ask(call: Callable[..., R], *arguments: object) -> R:
                 raise HostError("invalid", why) from None
             case HostError_QuotaExceeded():
                 raise HostError("quota-exceeded", "the module's key-value store is full") from None
+            # Contract 1.0 has no such error.
+            case other if type(other).__name__ == "HostError_Forbidden":
+                raise HostError("forbidden", "a scope for reading is not granted") from None
             case _:
                 raise HostError("unavailable", "the hub could not reach its data in time") from None

@@ -16,6 +16,7 @@ __all__ = [
     "Punishment",
     "balance",
     "online",
+    "online_players",
     "permission",
     "punishments",
     "statistics",
@@ -49,3 +50,8 @@ def punishments(
 def online(player: str) -> Location | None:
     """Location of a player; ``None`` when offline."""
     return ask(_players.online, player)
+
+
+def online_players(*, after: str | None = None, limit: int = 200) -> list[str]:
+    """UUIDs of online players in their order, those after ``after``: 1 to 200. It needs contract 1.1."""
+    return ask(_players.online_players, after, limit)

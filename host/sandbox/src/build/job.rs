@@ -2,7 +2,7 @@
 
 use super::embedded;
 use super::error::BuildError;
-use super::manifest::Manifest;
+use super::manifest::{self, Manifest};
 use super::seal;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,7 @@ pub(super) struct BuildJob<'a> {
 impl<'a> BuildJob<'a> {
     pub(super) fn new(folder: &'a Path, manifest: &'a Manifest, work: &'a Path) -> Result<Self, BuildError> {
         let job = Self { folder, manifest, work };
-        // The folder of a version is named by its first two numbers.
-        let version = manifest.contract.rsplit_once('.').map_or("", |(version, _)| version);
+        let version = manifest::folder(&manifest.contract);
         for (name, content) in embedded::under(&format!("wit/{version}/")) {
             embedded::write(&job.wit().join(name), content)?;
         }

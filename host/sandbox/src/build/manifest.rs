@@ -10,8 +10,15 @@ use std::path::Path;
 /// The manifest's file. A module in Rust has a `Cargo.toml` instead.
 pub(super) const FILE: &str = "hub-module.json";
 
-/// Version of the contract for new modules.
-pub(super) const CONTRACT: &str = "1.0.0";
+/// Version of the contract for a new module: the oldest that has the point, so that older hubs take it, too.
+pub(super) const fn contract(point: Point) -> &'static str {
+    if point.is_override() { "1.0.0" } else { "1.1.0" }
+}
+
+/// Name of the folder of a version of the contract: its first two numbers.
+pub(super) fn folder(contract: &str) -> &str {
+    contract.rsplit_once('.').map_or("", |(version, _)| version)
+}
 
 /// The manifest of a module in another language than Rust.
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,15 +47,16 @@ impl Manifest {
         if !is_name(&manifest.name) {
             return Err(wrong(format!("has an invalid `name`: a name {NAME_RULE}")));
         }
-        if versions::find(&manifest.contract).is_none() {
-            return Err(wrong(format!(
-                "has `contract` {}; this hub supports {}",
-                manifest.contract,
-                versions::numbers()
-            )));
-        }
+        let number = &manifest.contract;
+        let Some(version) = versions::find(number) else {
+            return Err(wrong(format!("has `contract` {number}; this hub supports {}", versions::numbers())));
+        };
         if manifest.points.is_empty() {
             return Err(wrong("has no `points`".into()));
+        }
+        if let Some(point) = manifest.points.iter().find(|point| !version.has_point(**point)) {
+            let needed = contract(*point);
+            return Err(wrong(format!("has `contract` {number}, which has no {point}: it needs {needed}")));
         }
         if !folder.join(&manifest.entry).is_file() {
             return Err(wrong(format!("has `entry` {}, which does not exist", manifest.entry)));

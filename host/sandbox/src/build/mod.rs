@@ -81,16 +81,17 @@ pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
             "a module in this language has no debug build: its exceptions carry their location".to_owned(),
         ));
     }
-    module_toml::check_points(folder, &manifest)?;
+    let declared = module_toml::read_for(folder, &manifest)?;
     let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
     let tools = install(&folder, &manifest)?;
     let inputs = component_cache::inputs(&folder, &manifest, symbols, &tools);
     if let Some(component) = component_cache::find(&folder, &manifest.name, inputs) {
+        // The manifest is in it.
         return finish(manifest.name, &component, None, inputs, true);
     }
     let work = tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
     let built = build_in(&BuildJob::new(&folder, &manifest, work.path())?, symbols)?;
-    finish(manifest.name, &built, None, inputs, false)
+    finish(manifest.name, &built, declared.as_deref(), inputs, false)
 }
 
 fn finish(

@@ -1,9 +1,10 @@
 //! `module.toml` beside a module's source, which becomes the manifest in its component.
 
 use super::error::BuildError;
-use super::manifest::{Manifest as Package, is_name};
+use super::manifest::{self, Manifest as Package, is_name};
 use crate::contract::Point;
 use crate::manifest::{Manifest, embed};
+use crate::versions;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -49,12 +50,27 @@ pub(super) fn add(built: &[u8], manifest: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// Refuses points that the SDK of a language does not have yet.
-pub(super) fn check_points(folder: &Path, package: &Package) -> Result<(), BuildError> {
-    match package.points.iter().find(|point| !point.is_override()) {
-        Some(point) => Err(BuildError::Package { folder: folder.into(), why: only_in_rust(*point) }),
-        None => Ok(()),
+/// Variant of [`read`] for a module in another language than Rust. Refuses, before anything is built, points that its SDK
+/// does not have, points that need a manifest where there is none, and a manifest that its contract does not have.
+pub(super) fn read_for(folder: &Path, package: &Package) -> Result<Option<Vec<u8>>, BuildError> {
+    let wrong = |why: String| Err(BuildError::Package { folder: folder.into(), why });
+    if let Some(point) = package.points.iter().find(|point| !package.language.serves(**point)) {
+        return wrong(only_in_rust(*point));
     }
+    let declared = read(folder, &package.name)?;
+    let handled = package.points.iter().find(|point| !point.is_override());
+    if let (Some(point), None) = (handled, &declared) {
+        return wrong(format!("there is no {FILE}, in which a module for {point} declares what it handles"));
+    }
+    if declared.is_some() && !has_manifests(&package.contract) {
+        let (file, contract) = (manifest::FILE, &package.contract);
+        return wrong(format!("its {FILE} needs `contract` {CONTRACT} in its {file}, which has {contract}"));
+    }
+    Ok(declared)
+}
+
+fn has_manifests(contract: &str) -> bool {
+    versions::find(contract).is_some_and(|version| version.has_point(Point::Events))
 }
 
 pub(super) fn only_in_rust(point: Point) -> String {

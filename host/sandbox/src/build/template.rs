@@ -17,7 +17,7 @@ pub fn create(folder: &Path, name: &str, language: Language, point: Point) -> Re
     if !is_name(name) {
         return Err(invalid(format!("`{name}` can't be a module's name, which {NAME_RULE}")));
     }
-    if language != Language::Rust && !point.is_override() {
+    if !language.serves(point) {
         return Err(invalid(module_toml::only_in_rust(point)));
     }
     let is_empty = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
@@ -27,6 +27,9 @@ pub fn create(folder: &Path, name: &str, language: Language, point: Point) -> Re
     let files = Template { name, language, point }.files();
     files.into_iter().try_for_each(|(path, content)| embedded::write(&folder.join(path), &content))
 }
+
+/// Folders of an SDK of which a module gets a part or nothing.
+const PARTS: [&str; 4] = ["/template/", "/bindings/", "/handlers/", "/stubs/"];
 
 /// Path and content of a file.
 type File = (String, Vec<u8>);
@@ -39,7 +42,7 @@ struct Template<'a> {
 
 impl Template<'_> {
     fn files(&self) -> Vec<File> {
-        let (point, sdk, extension) = (self.point, self.language.sdk(), self.language.extension());
+        let (point, sdk) = (self.point, self.language.sdk());
         let mut files: Vec<_> = ["cases.json", "config.example.json", "config.schema.json"]
             .map(|file| (file.to_owned(), self.fill(embedded::text(&format!("examples/{point}.{file}")))))
             .into();
@@ -49,7 +52,7 @@ impl Template<'_> {
             files.push((file.to_owned(), self.fill(&String::from_utf8_lossy(content))));
         }
         let entry = self.language.entry();
-        files.push((entry.to_owned(), self.fill(embedded::text(&format!("{sdk}/template/{point}.{extension}")))));
+        files.push((entry.to_owned(), self.fill(embedded::text(&self.language.template(point)))));
         if !point.is_override() {
             let manifest = embedded::text(&format!("examples/{point}.{}", module_toml::FILE));
             files.push((module_toml::FILE.to_owned(), self.fill(manifest)));
@@ -69,11 +72,20 @@ impl Template<'_> {
         // The Rust SDK reads the contract beside it.
         let is_rust = self.language == Language::Rust;
         let mut files = copied(&format!("{}/", self.language.sdk()), if is_rust { "sdk/rust/" } else { "sdk/" });
-        files.retain(|(file, _)| !file.contains("/template/") && !file.contains("/bindings/"));
+        files.retain(|(file, _)| !PARTS.iter().any(|folder| file.contains(folder)));
         match self.language {
             Language::Rust => files.extend(copied("wit/1.1/", "sdk/wit/1.1/")),
-            Language::C => files.extend(copied(&format!("c/bindings/{}/", self.point), "sdk/")),
-            Language::Js | Language::Ts | Language::Python => {}
+            Language::C => {
+                files.extend(copied(&format!("c/bindings/{}/", self.point), "sdk/"));
+                if !self.point.is_override() {
+                    files.extend(copied("c/handlers/", "sdk/"));
+                }
+            }
+            Language::Python => {
+                let version = manifest::folder(manifest::contract(self.point));
+                files.extend(copied(&format!("python/stubs/{version}/"), "sdk/stubs/"));
+            }
+            Language::Js | Language::Ts => {}
         }
         files
     }
@@ -83,7 +95,7 @@ impl Template<'_> {
             name: self.name.to_owned(),
             language: self.language,
             points: vec![self.point],
-            contract: manifest::CONTRACT.to_owned(),
+            contract: manifest::contract(self.point).to_owned(),
             entry: self.language.entry().to_owned(),
         };
         format!("{}\n", serde_json::to_string_pretty(&manifest).unwrap_or_default()).into_bytes()
@@ -103,6 +115,16 @@ impl Template<'_> {
 }
 
 impl Language {
+    /// True if its SDK has the point.
+    pub fn serves(self, point: Point) -> bool {
+        !embedded::text(&self.template(point)).is_empty()
+    }
+
+    /// The example policy of a point.
+    fn template(self, point: Point) -> String {
+        format!("{}/template/{point}.{}", self.sdk(), self.extension())
+    }
+
     /// The folder of its SDK.
     const fn sdk(self) -> &'static str {
         match self {

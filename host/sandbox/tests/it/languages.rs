@@ -10,10 +10,18 @@ use std::path::{Path, PathBuf};
 
 /// Common cases of a point's policies.
 fn cases(point: Point) -> Vec<TestCase> {
-    let file = root().join(format!("plugins-sdk/examples/{point}.cases.json"));
-    let cases = TestCase::parse_all(&fs::read_to_string(file).unwrap()).unwrap();
+    let cases = read_cases(&root().join(format!("plugins-sdk/examples/{point}.cases.json")));
     assert!(cases.len() > if point.is_override() { 10 } else { 6 }, "{point}");
     cases
+}
+
+fn read_cases(file: &Path) -> Vec<TestCase> {
+    TestCase::parse_all(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// A file of the module that answers with every effect, and uses every function of the state.
+fn every_effect(file: &str) -> PathBuf {
+    root().join("host/sandbox/tests/it/every_effect").join(file)
 }
 
 /// A module of a point, created like with `hub module new`.
@@ -30,39 +38,60 @@ async fn built(folder: PathBuf) -> Vec<u8> {
 
 /// Runs all cases of the points that a component serves.
 async fn answers_as_expected(component: Vec<u8>, points: &[Point]) {
+    answers_to(component, points, points.iter().flat_map(|&point| cases(point)).collect()).await;
+}
+
+async fn answers_to(component: Vec<u8>, points: &[Point], cases: Vec<TestCase>) {
     let test = TestSandbox::new();
     let module = test.module(component).await;
     assert_eq!(module.points(), points);
     let mut wrong = vec![];
-    for &point in points {
-        for case in cases(point) {
-            let reports = test.sandbox.run_test_case(&module, relaxed_limits(point), &case).await;
-            for (step, report) in case.steps.iter().zip(reports) {
-                let expected = step.expect.as_ref().expect("each case says what it expects");
-                let answered = Answer::of(&report);
-                if *expected != answered {
-                    let logs: Vec<_> = report.logs.iter().map(|line| &line.message).collect();
-                    wrong.push(format!(
-                        "{point}: {}: expected {}, got {} {logs:?}",
-                        case.name,
-                        expected.to_json(),
-                        answered.to_json()
-                    ));
-                }
+    for case in cases {
+        let point = case.point;
+        let reports = test.sandbox.run_test_case(&module, relaxed_limits(point), &case).await;
+        for (step, report) in case.steps.iter().zip(reports) {
+            let expected = step.expect.as_ref().expect("each case says what it expects");
+            let answered = Answer::of(&report);
+            if *expected != answered {
+                let logs: Vec<_> = report.logs.iter().map(|line| &line.message).collect();
+                let (expected, answered) = (expected.to_json(), answered.to_json());
+                wrong.push(format!("{point}: {}: expected {expected}, got {answered} {logs:?}", case.name));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The points that a language's SDK has.
-fn points_of(language: Language) -> Vec<Point> {
-    Point::ALL.into_iter().filter(|point| language == Language::Rust || point.is_override()).collect()
+#[test]
+fn each_language_has_the_overrides_and_handlers_of_events() {
+    for language in Language::ALL {
+        for point in Point::OVERRIDES.into_iter().chain([Point::Events]) {
+            assert!(language.serves(point), "{language}: {point}");
+        }
+    }
+}
+
+#[test]
+fn a_handler_has_a_module_toml_and_an_override_of_the_older_contract_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = |module: &Path| build(module, Symbols::Names).unwrap_err().to_string();
+    let handler = template(folder.path(), Language::C, Point::Events);
+    let declared = handler.join("module.toml");
+    let chat = template(folder.path(), Language::C, Point::Chat);
+    fs::rename(&declared, chat.join("module.toml")).unwrap();
+    assert!(
+        why(&handler).contains("there is no module.toml, in which a module for events declares"),
+        "{}",
+        why(&handler)
+    );
+    assert!(why(&chat).contains("its module.toml needs `contract` 1.1.0 in its hub-module.json"), "{}", why(&chat));
+    fs::write(declared, "scopes = [\"fly\"]\n").unwrap();
+    assert!(why(&handler).contains("its module.toml is invalid: `/scopes/0`"), "{}", why(&handler));
 }
 
 async fn each_template_answers(language: Language) {
     let folder = tempfile::tempdir().unwrap();
-    for point in points_of(language) {
+    for point in Point::ALL.into_iter().filter(|point| language.serves(*point)) {
         let module = template(folder.path(), language, point);
         answers_as_expected(built(module).await, &[point]).await;
     }
@@ -131,37 +160,74 @@ async fn c() {
     each_template_answers(Language::C).await;
 }
 
-/// One module for all points, since compiling Python takes its time.
+/// One module for all overrides, since compiling Python takes its time.
 #[tokio::test]
 async fn python() {
     let folder = tempfile::tempdir().unwrap();
     let [all, chat, punishment] = Point::OVERRIDES.map(|point| template(folder.path(), Language::Python, point));
-    merge(&all, "py", &[chat, punishment]);
+    merge(&all, "py", &[chat, punishment], &Point::OVERRIDES);
     let reexports = "from module_1 import Chat\nfrom module_2 import Punishment\n";
     append(&all.join("src/module.py"), reexports);
     answers_as_expected(built(all).await, &Point::OVERRIDES).await;
 }
 
-/// One module for all points, which is built of several files.
+#[tokio::test]
+async fn c_has_every_effect() {
+    let folder = tempfile::tempdir().unwrap();
+    let module = template(folder.path(), Language::C, Point::Events);
+    fs::copy(every_effect("module.c"), module.join("src/module.c")).unwrap();
+    answers_to(built(module).await, &[Point::Events], read_cases(&every_effect("cases.json"))).await;
+}
+
+#[tokio::test]
+async fn python_has_every_effect_and_overrides_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Python, point));
+    merge(&both, "py", &[chat], &BOTH);
+    let every = fs::read_to_string(every_effect("append.py")).unwrap();
+    append(&both.join("src/module.py"), &format!("from module_1 import Chat\n{every}"));
+    serves_both(built(both).await).await;
+}
+
+/// One module for all overrides, which is built of several files.
 #[tokio::test]
 async fn javascript() {
     let folder = tempfile::tempdir().unwrap();
     let [all, chat, punishment] = Point::OVERRIDES.map(|point| template(folder.path(), Language::Js, point));
-    merge(&all, "js", &[chat, punishment]);
+    merge(&all, "js", &[chat, punishment], &Point::OVERRIDES);
     let reexports = "export { chat } from \"./module_1.js\";\nexport { punishment } from \"./module_2.js\";\n";
     append(&all.join("src/index.js"), reexports);
     answers_as_expected(built(all).await, &Point::OVERRIDES).await;
 }
 
-/// Extends a module to serve all points, with the sources of the others beside its own.
-fn merge(all: &Path, extension: &str, others: &[PathBuf]) {
+#[tokio::test]
+async fn javascript_has_every_effect_and_overrides_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Js, point));
+    merge(&both, "js", &[chat], &BOTH);
+    let every = fs::read_to_string(every_effect("append.js")).unwrap();
+    append(&both.join("src/index.js"), &format!("export {{ chat }} from \"./module_1.js\";\n{every}"));
+    serves_both(built(both).await).await;
+}
+
+/// Points of a module that serves two; the first one's template is extended. Contract 1.1 has the overrides, too.
+const BOTH: [Point; 2] = [Point::Events, Point::Chat];
+
+async fn serves_both(component: Vec<u8>) {
+    let every = read_cases(&every_effect("cases.json"));
+    let cases = BOTH.into_iter().flat_map(cases).chain(every).collect();
+    answers_to(component, &[Point::Chat, Point::Events], cases).await;
+}
+
+/// Extends a module to serve more points, with the sources of the others beside its own.
+fn merge(all: &Path, extension: &str, others: &[PathBuf], points: &[Point]) {
     for (number, other) in (1..).zip(others) {
         let source = fs::read_dir(other.join("src")).unwrap().next().unwrap().unwrap().path();
         fs::copy(source, all.join(format!("src/module_{number}.{extension}"))).unwrap();
     }
     let manifest = all.join("hub-module.json");
     let mut json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
-    json["points"] = serde_json::json!(Point::OVERRIDES);
+    json["points"] = serde_json::json!(points);
     fs::write(manifest, json.to_string()).unwrap();
 }
 

@@ -91,6 +91,7 @@ fn mistakes_in_a_manifest_are_printed() {
         (good.replace("chat", "chess"), "unknown variant `chess`"),
         (good.replace(r#"["chat"]"#, "[]"), "no `points`"),
         (good.replace("1.0.0", "7.0.0"), "this hub supports 1.1.0, 1.0.0"),
+        (good.replace("chat", "events"), "has `contract` 1.0.0, which has no events: it needs 1.1.0"),
         (good.replace(r#""a""#, r#""../a""#), "1 to 64 of a-z"),
         (good.replace("\"c\"", "\"go\""), "unknown variant `go`"),
         (good.to_owned(), "has `entry` src/module.c, which does not exist"),

@@ -1,0 +1,91 @@
+"""Between the contract and the handlers of a module; used by the build, not by authors."""
+
+import dataclasses
+import json
+from functools import wraps
+
+from wit_world.imports import effects as contract
+
+from ._host import HostError
+from .effects import Effect
+from .events import Event, Reject, Retry
+
+
+def adapted(handle):
+    """The handler with its own events, effects and exceptions in the place of the contract's."""
+
+    @wraps(handle)
+    def call(self, context, given):
+        try:
+            return [_lowered(effect) for effect in handle(self, context, Event(**vars(given))) or ()]
+        except Retry as error:
+            return contract.Failure_Retry(str(error))
+        except Reject as error:
+            return contract.Failure_Reject(str(error))
+        except HostError as error:
+            return _failure(error)
+
+    return call
+
+
+def _failure(error):
+    match error.kind:
+        case "unavailable":
+            return contract.Failure_Retry("the hub's data can't be reached")
+        case "quota-exceeded":
+            return contract.Failure_Retry("the module's state is full")
+        case _:
+            return contract.Failure_Reject(str(error))
+
+
+def _json(value):
+    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parts(amount):
+    """Ten-thousandths of a currency's unit."""
+    return round(amount * 10_000)
+
+
+def _operation(operation):
+    return contract.Operation(
+        operation.owner_type, operation.owner_key, operation.currency, _parts(operation.amount)
+    )
+
+
+_CONVERSIONS = {
+    ("ModifyCurrency", "amount"): _parts,
+    ("Transaction", "operations"): lambda operations: [_operation(operation) for operation in operations],
+    ("IncrementStatistic", "amount"): float,
+    ("PutDocument", "document"): _json,
+    ("PutDocument", "expected"): _json,
+    ("DeleteDocument", "expected"): _json,
+    ("Emit", "payload"): _json,
+    ("Deliver", "payload"): _json,
+    ("CallWebhook", "payload"): _json,
+    ("SetTimer", "payload"): _json,
+}
+
+
+def _same(value):
+    return value
+
+
+def _plan(kind):
+    """The contract's classes for an effect, and the conversion of each field in their order."""
+    name = kind.__name__
+    record = getattr(contract, name)
+    fields = [field.name for field in dataclasses.fields(record)]
+    return record, getattr(contract, f"Action_{name}"), [(field, _CONVERSIONS.get((name, field), _same)) for field in fields]
+
+
+_PLANS = {kind: _plan(kind) for kind in Effect.__subclasses__()}
+
+
+def _lowered(effect):
+    plan = _PLANS.get(type(effect))
+    if plan is None:
+        raise TypeError(f"this is no effect: {effect!r}")
+    record, action, fields = plan
+    values = [convert(getattr(effect, field)) for field, convert in fields]
+    return contract.Effect(action(record(*values)), effect.optional)
