@@ -186,15 +186,19 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
     let webhook: &'static str = Box::leak(webhook.into());
     let mut image = Image(vec![]);
     let usual = image.effects(&[count()]);
-    let refused = image.effects(&[count(), impossible(false)]);
-    let optional = image.effects(&[impossible(true), count()]);
-    let emitting = image.effects(&[count(), emit()]);
-    let commanding = image.effects(&[count(), command()]);
-    let sending = image.effects(&[count(), transfer()]);
-    let calling = image.effects(&[count(), call(webhook)]);
-    let speaking = image.effects(&[count(), message()]);
-    let punishing = image.effects(&[count(), punish()]);
-    let timing = image.effects(&[count(), timer()]);
+    // What else it does for which letter.
+    let others = [
+        ('X', vec![count(), impossible(false)]),
+        ('O', vec![impossible(true), count()]),
+        ('E', vec![count(), emit()]),
+        ('N', vec![count(), command()]),
+        ('S', vec![count(), transfer()]),
+        ('W', vec![count(), call(webhook)]),
+        ('M', vec![count(), message()]),
+        ('P', vec![count(), punish()]),
+        ('K', vec![count(), timer()]),
+    ];
+    let others: String = others.iter().map(|(letter, effects)| answer(*letter, image.effects(effects))).collect();
     let reason = image.text("not now");
     let all = image.text("all");
     image.text(&format!("version {version}"));
@@ -263,7 +267,7 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
                     (i32.const 0) (i64.const 0) (i32.const 64))
                 (if (i32.load8_u (i32.const 64)) (then unreachable))
                 (local.set $list (i32.const {usual_at})) (local.set $count (i32.const 1))
-                {refused} {optional} {emitting} {commanding} {sending} {calling} {speaking} {punishing} {timing}
+                {others}
                 (i32.store8 (i32.const 16) (i32.const 0))
                 (i32.store (i32.const 20) (local.get $list))
                 (i32.store (i32.const 24) (local.get $count))
@@ -274,15 +278,6 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
         retry = fail('R', 0, reason_at, "(i32.eq (i32.load offset=44 (local.get $in)) (i32.const 1))"),
         reject = fail('J', 1, reason_at, "(i32.const 1)"),
         usual_at = usual.0,
-        refused = answer('X', refused),
-        optional = answer('O', optional),
-        emitting = answer('E', emitting),
-        commanding = answer('N', commanding),
-        sending = answer('S', sending),
-        calling = answer('W', calling),
-        speaking = answer('M', speaking),
-        punishing = answer('P', punishing),
-        timing = answer('K', timing),
     );
     embed(component(&module_of("1.1", "events-module", &text)), manifest.to_string().as_bytes())
 }
