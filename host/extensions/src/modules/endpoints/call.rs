@@ -10,10 +10,10 @@ use hub_sandbox::contract::state::StateChanges;
 use hub_sandbox::contract::{CallContext, Cause, Point};
 use hub_sandbox::{AnswerRequest, Answered, AnyInput, Call, CallFailure, CallReport, Link};
 
-use super::answers::{self, KeptAnswer, KeyOf};
 use super::key::RequestKey;
 use super::message::{answer_of, kept_form};
 use super::state::ServedEndpoint;
+use super::store::{self, KeptAnswer, KeyOf};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
@@ -41,7 +41,7 @@ pub(super) struct EndpointCall<'a> {
     pub(super) key: Option<&'a RequestKey>,
 }
 
-/// What became of a call.
+/// Outcome of a call.
 pub(super) enum Ended {
     Answer(Response),
     /// Another node answered a request with this key first.
@@ -221,7 +221,7 @@ impl EndpointCall<'_> {
         }
         if let Some((key, answer)) = kept {
             let expires_at = app.clock.now() + millis(key.ttl);
-            if !answers::insert(tx, self.key_of(key), answer, expires_at, app.clock.cutoff()).await? {
+            if !store::insert(tx, self.key_of(key), answer, expires_at, app.clock.cutoff()).await? {
                 return Err(NotCommitted::Gone);
             }
         }

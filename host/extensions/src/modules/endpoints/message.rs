@@ -6,7 +6,7 @@ use axum::response::Response as HttpResponse;
 use hub_sandbox::contract::endpoints::Response;
 use hub_sandbox::manifest::Endpoint;
 
-use super::answers::KeptAnswer;
+use super::store::KeptAnswer;
 use crate::http::error::ApiError;
 
 /// Largest body that is kept for repeats.

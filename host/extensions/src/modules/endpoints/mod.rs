@@ -9,7 +9,6 @@
 //! it; no module sees a secret; whoever has no key learns nothing about networks, modules and paths that are not public.
 //! Tables: `endpoint_answers`, and those of `secrets`.
 
-mod answers;
 mod call;
 mod key;
 mod links;
@@ -19,6 +18,7 @@ pub(super) mod secrets;
 mod serve;
 mod signature;
 mod state;
+mod store;
 mod table;
 
 use std::time::Duration;
@@ -27,16 +27,16 @@ use crate::app::App;
 use crate::background::every_settled;
 use crate::clock::Settled;
 
-pub(super) use answers::{ANSWERS, TABLE as ANSWERS_TABLE};
 pub(super) use links::check;
 pub(super) use secrets::{SECRETS, TABLE as SECRETS_TABLE};
 pub(super) use state::EndpointState;
+pub(super) use store::{ANSWERS, TABLE as ANSWERS_TABLE};
 
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Starts the background work.
 pub(super) fn start(app: &App) {
     every_settled(app, SWEEP_INTERVAL, "delete old answers of endpoints", async |app: App, settled: Settled| {
-        answers::delete_expired(&app.db, settled.before(0)).await
+        store::delete_expired(&app.db, settled.before(0)).await
     });
 }

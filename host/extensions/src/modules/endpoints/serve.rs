@@ -11,13 +11,13 @@ use hub_core::http::extract::read_body;
 use hub_sandbox::contract::endpoints::{Caller, CallerKind, Request};
 use serde_json::Value;
 
-use super::answers;
 use super::call::{Ended, EndpointCall, repeat, unavailable};
 use super::key;
 use super::message::{self, to_http};
 use super::secrets;
 use super::signature;
 use super::state::{self, EndpointState, NetworkEndpoints, ServedEndpoint};
+use super::store;
 use super::table::{self, Found, Parameters};
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -136,10 +136,10 @@ async fn answer(
     };
     loop {
         if let Some(key) = &key {
-            if let Some(kept) = answers::find(&app.db, call.key_of(key), app.clock.cutoff()).await? {
+            if let Some(kept) = store::find(&app.db, call.key_of(key), app.clock.cutoff()).await? {
                 return to_http(repeat(&kept, key)?);
             }
-            limits::check_rows::<ApiError>(app, sent.network, answers::ROWS, 1, std::future::ready(Ok(false))).await?;
+            limits::check_rows::<ApiError>(app, sent.network, store::ROWS, 1, std::future::ready(Ok(false))).await?;
         }
         let place = tokio::time::timeout(PLACE_WAIT, endpoints.calls.acquire()).await;
         let Ok(Ok(_place)) = place else {

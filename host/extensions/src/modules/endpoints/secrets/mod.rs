@@ -9,7 +9,7 @@ mod store;
 
 use crate::component::column::{any_text, text};
 use crate::component::{Sealed, TableRule};
-use crate::limits::{Limit, LimitRow, Rows};
+use crate::limits::{Limit, LimitRow};
 
 pub(super) use service::{fingerprint, is_set, values};
 pub(super) use store::SecretRow;
@@ -21,9 +21,6 @@ pub(in crate::modules) const SECRETS: Limit = Limit::new(&LimitRow {
     counted: "Secrets for signatures of requests to endpoints.",
     effect: None,
 });
-/// The same as rows.
-const ROWS: Rows = Rows::few(SECRETS, "SELECT COUNT(*) FROM module_secrets WHERE network_id = $1");
-
 /// Declaration of the table.
 pub(in crate::modules) const TABLE: TableRule = TableRule::moved("module_secrets")
     .without_players("secrets of the network")

@@ -6,8 +6,8 @@ use hub_core::secrets;
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::Grants;
 
-use super::store::{self, SecretRow};
-use super::{ROWS, TABLE};
+use super::TABLE;
+use super::store::{self, ROWS, SecretRow};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;

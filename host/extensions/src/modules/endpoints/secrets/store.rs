@@ -2,8 +2,13 @@
 
 use hub_db::{Db, Error, Executor, Tx};
 
+use super::SECRETS;
 use crate::clock::Millis;
+use crate::limits::Rows;
 use crate::values::NetworkId;
+
+/// All secrets of a network.
+pub(super) const ROWS: Rows = Rows::few(SECRETS, "SELECT COUNT(*) FROM module_secrets WHERE network_id = $1");
 
 /// A secret's row. Its values are sealed.
 #[derive(Clone, Debug, sqlx::FromRow)]
