@@ -90,7 +90,7 @@ async fn send_for(hub: &Hub, token: &str, network: Option<&Client>, method: Meth
     client.send(request).await
 }
 
-async fn get(hub: &Hub, token: &str, path: &str) -> Answer {
+pub async fn get(hub: &Hub, token: &str, path: &str) -> Answer {
     send(hub, token, Method::GET, path, Value::Null).await
 }
 
