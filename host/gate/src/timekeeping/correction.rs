@@ -8,8 +8,10 @@ use crate::app::App;
 use crate::clock::{Millis, SteadyClock, Uptime, millis};
 use crate::timekeeping::store;
 
-/// Pause before the second look at rows, which finds those that were locked at the first.
+/// Pause before another look at rows, which finds those that were locked at the one before.
 const LOCKED_AGAIN: Duration = Duration::from_millis(100);
+/// Number of looks at rows that last for too long: some are renewed all the time, and may be locked at several.
+const LOOKS: usize = 5;
 /// Time after which all nodes have followed the first.
 const FOLLOWED: Duration = Duration::from_secs(5);
 
@@ -36,8 +38,11 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
         app.spawn(async move {
             // By the time of a node that has not followed yet, these rows would be over.
             later.clock.sleep(FOLLOWED).await;
-            if let Err(error) = renew(&later, now, Reach::TooLong { at: later.clock.now() }).await {
-                tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
+            for _ in 0..LOOKS {
+                if let Err(error) = renew(&later, later.clock.now(), Reach::TooLong).await {
+                    tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
+                }
+                tokio::time::sleep(LOCKED_AGAIN).await;
             }
         });
     }
@@ -49,19 +54,17 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
 enum Reach {
     /// Those that were live at that time, and have less than a full term by the new one.
     Live { since: Millis },
-    /// Those with more than a full term at that time.
-    TooLong { at: Millis },
+    /// Those with more than a full term.
+    TooLong,
 }
 
-/// Gives rows a full term from `now` on.
 async fn renew(app: &App, now: Millis, reach: Reach) -> Result<(), Error> {
     for term in app.components().list().iter().flat_map(|component| component.terms) {
         let age = millis((term.age)(&app.settings));
-        let end_of = |now: Millis| now.saturating_add(millis((term.length)(&app.settings))).saturating_sub(age);
-        let end = end_of(now);
+        let end = now.saturating_add(millis((term.length)(&app.settings))).saturating_sub(age);
         let (after, before) = match reach {
             Reach::Live { since } => (since.saturating_sub(age), end),
-            Reach::TooLong { at } => (end_of(at), Millis::MAX),
+            Reach::TooLong => (end, Millis::MAX),
         };
         store::renew_term(&app.db, term.renew, end, after, before).await?;
     }

@@ -123,7 +123,7 @@ on_both! {
         assert_eq!(search(&owner, "lobby-1").await, ["SERVER lobby-1"]);
         assert_eq!(search(&owner, "50%25").await, ["DOCUMENT lobby/menu_50%"]);
         assert_eq!(search(&owner, "u_5").await, ["DOCUMENT lobby/menu_50%"]);
-        assert_eq!(search(&owner, &uuid(7)).await, [player.clone()]);
+        assert_eq!(search(&owner, &uuid(7)).await, std::slice::from_ref(&player));
         assert_eq!(search(&owner, "nothing").await, [""; 0]);
         assert_eq!(search(&owner, "%20").await, [""; 0]);
         assert_eq!(search(&other, "lobby").await, [""; 0]);

@@ -27,7 +27,7 @@ pub fn module_of_worlds(worlds: &[&str], text: &str) -> Vec<u8> {
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.1");
     resolve.push_path(contract).unwrap();
     let included = worlds.iter().map(|world| format!("include network-hub:module/{world}@1.1.0;"));
-    let world = format!("package test:module; world module {{ {} }}", included.collect::<String>());
+    let world = format!("package test:module; world module {{ {} }}", included.collect::<Vec<_>>().concat());
     let package = resolve.push_str("test.wit", &world).unwrap();
     let world = resolve.select_world(&[package], Some("module")).unwrap();
     let mut bytes = wat::parse_str(text).unwrap();
