@@ -98,7 +98,7 @@ mod tests {
     fn key(extra: &str, caller: CallerKind, body: &str, sent: &[(&'static str, &'static str)]) -> Option<String> {
         let headers = sent.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         let found = of(&endpoint(extra), caller, &headers, "/a", body.as_bytes());
-        found.map(|key| key.map(|key| key.text)).unwrap_or_else(|error| Some(error.code().to_owned()))
+        found.map_or_else(|error| Some(error.code().to_owned()), |key| key.map(|key| key.text))
     }
 
     #[test]
