@@ -21,6 +21,9 @@ pub static HTTP: Component = Component {
         ErrorCode::new("empty_body", &[400], "The body is empty; a file is required."),
         ErrorCode::new("answer_too_large", &[400], "The response would exceed 4 MiB; request less."),
         ErrorCode::new("invalid_cursor", &[400], "The cursor was not returned by this route."),
+        ErrorCode::new("in_use", &[409], "Something else names it; change that first."),
+        ErrorCode::new("invalid_signature", &[401, 403], "The request or link is not signed as it must be."),
+        ErrorCode::new("unknown_session", &[404], "There is no such session, or it has ended."),
         ErrorCode::new("unknown_route", &[404], "There is no such route."),
         ErrorCode::new("method_not_allowed", &[405], "The route exists, but not with this method."),
         ErrorCode::new(

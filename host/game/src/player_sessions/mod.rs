@@ -64,7 +64,6 @@ pub static COMPONENT: Component = Component {
     ],
     limits: &[WAITERS],
     errors: &[
-        ErrorCode::new("unknown_session", &[404], "The player never had a session."),
         ErrorCode::new("stale_session", &[409], "The fence is not that of the player's open session."),
         ErrorCode::new("session_required", &[409], "The player has an open session; the write must name its fence."),
         ErrorCode::new("session_open", &[409], "The player has an open session; `force` ends it."),

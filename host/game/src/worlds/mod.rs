@@ -70,7 +70,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("not_persistent", &[400], "The world is EPHEMERAL and has no snapshots."),
         ErrorCode::new("unknown_snapshot", &[400, 404], "No such snapshot, or it belongs to another lease."),
         ErrorCode::new("snapshot_missing", &[400], "The snapshot was not uploaded yet."),
-        ErrorCode::new("invalid_signature", &[403], "The link is malformed or has an invalid signature."),
         ErrorCode::new("link_expired", &[410], "The link has expired."),
     ],
     register: |states, _| {

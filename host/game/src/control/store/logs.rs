@@ -172,9 +172,12 @@ macro_rules! found_lines {
             $columns,
             " FROM server_log_lines WHERE network_id = $1 AND server_id = $2 AND seq > $3 AND seq < $4
                 AND ($5 IS NULL OR LOWER(text) LIKE $5 ESCAPE '\\')
-                AND ($6 = 0 OR stream = 'stderr' OR UPPER(SUBSTR(text, 1, 64)) LIKE '%ERROR%'
-                     OR UPPER(SUBSTR(text, 1, 64)) LIKE '%SEVERE%' OR UPPER(SUBSTR(text, 1, 64)) LIKE '%FATAL%'
-                     OR ($6 = 1 AND UPPER(SUBSTR(text, 1, 64)) LIKE '%WARN%'))",
+                AND ($6 = 0 OR stream = 'stderr'
+                     OR text LIKE 'ERROR%' OR SUBSTR(text, 1, 64) LIKE '%ERROR]%'
+                     OR text LIKE 'SEVERE%' OR SUBSTR(text, 1, 64) LIKE '%SEVERE]%'
+                     OR text LIKE 'FATAL%' OR SUBSTR(text, 1, 64) LIKE '%FATAL]%'
+                     OR ($6 = 1 AND (text LIKE 'WARN%' OR SUBSTR(text, 1, 64) LIKE '%WARN]%'
+                                     OR SUBSTR(text, 1, 64) LIKE '%WARNING]%')))",
             $rest
         )
     };

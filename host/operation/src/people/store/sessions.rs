@@ -14,7 +14,7 @@ pub(in crate::people) struct SessionRow {
     pub(in crate::people) address: Option<String>,
 }
 
-/// Sessions of a person that last, newest first. A person has few.
+/// Sessions of a person that last, newest first. A person has few. Crosses networks: a person is in several.
 pub(in crate::people) async fn list(db: &Db, person: &str, now: Millis) -> Result<Vec<SessionRow>, Error> {
     db.query(
         "SELECT session_id, created_at, expires_at, address FROM person_sessions
@@ -27,6 +27,7 @@ pub(in crate::people) async fn list(db: &Db, person: &str, now: Millis) -> Resul
 }
 
 /// Ends a session of a person; false if there is none that lasts. Its address stays known for a while.
+/// Crosses networks: a person is in several.
 pub(in crate::people) async fn end(tx: &mut Tx, person: &str, session: &str, now: Millis) -> Result<bool, Error> {
     let end = "UPDATE person_sessions SET expires_at = $3 WHERE session_id = $2 AND person_id = $1 AND expires_at > $3";
     Ok(tx.query(end).bind(person).bind(session).bind(now).execute().await? > 0)

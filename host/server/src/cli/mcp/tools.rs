@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::ensure;
+use network_hub_client::Method;
 use rmcp::model::{JsonObject, Tool as Description, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -78,7 +79,12 @@ impl Tools {
 }
 
 fn reads(operation: &Operation) -> bool {
-    operation.method == "GET"
+    method(operation) == Method::GET
+}
+
+/// Its method; operations of the document have valid ones.
+fn method(operation: &Operation) -> Method {
+    Method::from_bytes(operation.method.as_bytes()).unwrap_or_default()
 }
 
 fn tool(document: &Value, operation: Operation) -> Tool {
@@ -90,8 +96,8 @@ fn tool(document: &Value, operation: Operation) -> Tool {
     let hints = ToolAnnotations::from_raw(
         None,
         Some(reads(&operation)),
-        Some(operation.method == "DELETE"),
-        Some(matches!(operation.method.as_str(), "GET" | "PUT" | "DELETE")),
+        Some(method(&operation) == Method::DELETE),
+        Some(method(&operation).is_idempotent()),
         Some(false),
     );
     let schema = Arc::new(schema(document, &operation, &arguments));

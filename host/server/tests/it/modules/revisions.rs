@@ -28,21 +28,21 @@ on_both! {
         // Quoted as an entity tag, too.
         assert_eq!(put_from(&owner, "\"1\"", guard(2)).await.expect(200)["revision"], 2);
         let stale = put_from(&owner, "1", json!([])).await;
-        stale.expect_error(409, "revision_changed");
+        assert_eq!(stale.expect(409)["code"], "revision_changed");
         let changed = &stale.body["changed"];
         assert_eq!((&changed["expected"], &changed["revision"]), (&json!(1), &json!(2)));
         assert_eq!(changed["before"]["modules"][0]["config"], json!({"made": 1}));
         assert_eq!(changed["now"]["modules"][0]["config"], json!({"made": 2}));
         let first = put_from(&owner, "0", json!([])).await;
-        first.expect_error(409, "revision_changed");
+        assert_eq!(first.expect(409)["code"], "revision_changed");
         assert_eq!(first.body["changed"]["before"], json!({"modules": []}));
         let unknown = put_from(&owner, "4711", json!([])).await;
-        unknown.expect_error(409, "revision_changed");
+        assert_eq!(unknown.expect(409)["code"], "revision_changed");
         assert_eq!(unknown.body["changed"]["before"], Value::Null);
         // Not even if it would change nothing, and no rollback either.
-        put_from(&owner, "1", guard(2)).await.expect_error(409, "revision_changed");
+        assert_eq!(put_from(&owner, "1", guard(2)).await.expect(409)["code"], "revision_changed");
         let back = owner.request(Method::POST, &format!("{CHAT}/rollback")).header("If-Match", "1");
-        owner.send(back.json(&json!({}))).await.expect_error(409, "revision_changed");
+        assert_eq!(owner.send(back.json(&json!({}))).await.expect(409)["code"], "revision_changed");
         assert_eq!(point(&owner, "chat").await["revision"], 2);
         for wrong in ["x", "", "-1", "1, 2", "W/\"1\""] {
             put_from(&owner, wrong, json!([])).await.expect_error(400, "invalid_request");
@@ -90,7 +90,7 @@ on_both! {
 
         let restore = format!("{CHAT}/revisions/1/restore");
         let stale = owner.request(Method::POST, &restore).header("If-Match", "1").json(&json!({}));
-        owner.send(stale).await.expect_error(409, "revision_changed");
+        assert_eq!(owner.send(stale).await.expect(409)["code"], "revision_changed");
         let restored = owner.post(&restore, json!({})).await.expect(200).clone();
         assert_eq!((&restored["revision"], &restored["modules"][0]["config"]), (&json!(3), &json!({"made": 1})));
         assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
