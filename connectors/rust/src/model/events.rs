@@ -198,9 +198,9 @@ pub struct ModuleDeadLetterNotice {
     /// Code of the last failure.
     pub code: String,
     pub dead_letter_id: String,
-    /// Id of the event that was not handled.
+    /// Id of the event that was not handled; empty without one.
     pub event_id: String,
-    /// Type of that event.
+    /// Type of that event, or `TICK`, `TIMER` or `OVERFLOW`.
     pub event_type: String,
     pub module: String,
     pub version: i64,

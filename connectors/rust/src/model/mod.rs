@@ -77,6 +77,7 @@ display_as_serialized!(
     ProvisioningPhase,
     PunishmentAction,
     PunishmentKind,
+    PunishmentPreviewDecision,
     ReportState,
     ServerConnectivity,
     ServerRole,

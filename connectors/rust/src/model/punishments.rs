@@ -1,9 +1,22 @@
 // Generated from the hub's OpenAPI document by connectors/generate.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::PunishmentKind;
+
+/// Decision of the network's modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum PunishmentPreviewDecision {
+    Accept,
+    Amend,
+    Reject,
+    /// A value that is newer than this crate.
+    #[serde(other)]
+    Unknown,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,6 +112,83 @@ pub struct PlayerAddress {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub player_name: Option<String>,
     pub player_uuid: Uuid,
+}
+
+/// A module that was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PreviewModule {
+    /// True if its call failed.
+    pub failed: bool,
+    pub name: String,
+    pub version: i64,
+}
+
+/// A punishment that would be made.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PreviewedPunishment {
+    /// Null is permanent.
+    pub duration_ms: Option<i64>,
+    pub reason: Option<String>,
+    #[serde(rename = "type")]
+    pub kind: PunishmentKind,
+}
+
+/// What would come of a punishment.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PunishmentPreview {
+    pub decision: PunishmentPreviewDecision,
+    /// Modules that were asked, in order.
+    pub modules: Vec<PreviewModule>,
+    /// The punishment, and those that the modules add; none if it is rejected.
+    pub punishments: Vec<PreviewedPunishment>,
+    /// Reason of the modules to reject it.
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PunishmentPreviewRequest {
+    /// Milliseconds; absent or null is permanent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_based: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_uuid: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player_name: Option<String>,
+    /// Required without `playerName`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player_uuid: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Case-insensitive.
+    #[serde(rename = "type")]
+    pub kind: PunishmentKind,
+}
+
+impl PunishmentPreviewRequest {
+    /// One with the required fields.
+    pub fn new(kind: PunishmentKind) -> Self {
+        Self {
+            duration_ms: None,
+            ip_based: None,
+            issuer_name: None,
+            issuer_uuid: None,
+            player_name: None,
+            player_uuid: None,
+            reason: None,
+            kind,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
