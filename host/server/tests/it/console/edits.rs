@@ -141,8 +141,8 @@ on_both! {
         member(&hub, &owner, "b@example.org", "VIEWER").await;
         let mut one = Browser::signed_in(&hub, "a@example.org").await;
         let mut other = Browser::signed_in(&hub, "b@example.org").await;
-        // More than an address has without a key. The clock stands still, so that nothing is refilled.
-        for _ in 0..260 {
+        // More requests than an address has without a key, two a page. The clock stands still, so that nothing is refilled.
+        for _ in 0..240 {
             one.get("/console/me").await.expect(200);
             other.get("/console/me").await.expect(200);
         }
