@@ -179,7 +179,17 @@ impl Endpoints {
     /// Adds a route without documentation, whose methods all have these properties.
     pub fn undocumented_with(mut self, path: &str, handler: MethodRouter<App>, facts: RouteFacts) -> Self {
         let of_path = self.facts.entry(path.to_owned()).or_default();
-        for method in [Method::GET, Method::PUT, Method::POST, Method::DELETE, Method::PATCH, Method::OPTIONS] {
+        for method in [
+            Method::GET,
+            Method::HEAD,
+            Method::PUT,
+            Method::POST,
+            Method::DELETE,
+            Method::PATCH,
+            Method::OPTIONS,
+            Method::TRACE,
+            Method::CONNECT,
+        ] {
             of_path.insert(method, facts);
         }
         self.undocumented(path, handler)

@@ -95,7 +95,7 @@ impl AddressLimits {
     }
 
     /// Counts a request to a route without a key.
-    pub(crate) fn count_public(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+    pub fn count_public(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.public.take(remote, now, "Too many requests without a key from this address; try again later.")
     }
 

@@ -98,7 +98,12 @@ pub fn remote_address(extensions: &Extensions) -> IpAddr {
 }
 
 /// Counts an authorized request once; refused if its key or network exceeds a rate.
-pub async fn count_request(app: &App, parts: &mut Parts, network: NetworkId, key_id: &str) -> Result<(), ApiError> {
+pub(crate) async fn count_request(
+    app: &App,
+    parts: &mut Parts,
+    network: NetworkId,
+    key_id: &str,
+) -> Result<(), ApiError> {
     let state = app.state::<Limits>().current(app, network).await?;
     let Some(rates) = state.plan().rates else { return Ok(()) };
     if parts.extensions.get::<Counted>().is_some() {
@@ -112,6 +117,19 @@ pub async fn count_request(app: &App, parts: &mut Parts, network: NetworkId, key
         Some(response) => response.0.lock().clone_from(&states),
         None => app.state::<Limits>().note_rates(),
     }
+    counted.map_err(|refused| refusal(refused.message, refused.retry_after, states))
+}
+
+/// Counts a request of a stranger to one of the network's own routes. Strangers use up nothing of what its servers have.
+pub async fn count_public_request(app: &App, parts: &mut Parts, network: NetworkId) -> Result<(), ApiError> {
+    let state = app.state::<Limits>().current(app, network).await?;
+    let Some(rate) = state.plan().rates.and_then(|rates| rates.requests) else { return Ok(()) };
+    if parts.extensions.get::<Counted>().is_some() {
+        return Ok(());
+    }
+    parts.extensions.insert(Counted);
+    let (message, mut states) = ("This network's public endpoints exceed the request rate of its plan.", vec![]);
+    let counted = take_one("network", rate, &state.public_requests, message, app.clock.now(), &mut states);
     counted.map_err(|refused| refusal(refused.message, refused.retry_after, states))
 }
 

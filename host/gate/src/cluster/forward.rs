@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::auth;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::ShardLocation;
+use crate::cluster::named;
 use crate::cluster::registry::{LEASE_TTL, Node};
 use crate::cluster::request_lease::RequestLease;
 use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
@@ -89,7 +90,14 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
     if facts(&request).is_any_node {
         return serve_anywhere(app, node, request, next).await;
     }
-    let network = match named_network(&request) {
+    let named = match named::named(&request) {
+        None => None,
+        Some(named) => match node.named.exists(app, named).await {
+            Ok(exists) => exists.then_some(named.0),
+            Err(error) => return error.into_response(),
+        },
+    };
+    let network = match named {
         Some(network) => network,
         None => match auth::identify(app, request.method(), request.headers(), request.extensions()).await {
             Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
@@ -104,12 +112,6 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         return response;
     }
     dispatcher.serve_or_forward(request, next).await.unwrap_or_else(ApiError::into_response)
-}
-
-/// Network whose owner serves a request to one of its routes without a key, by the path.
-fn named_network(request: &Request) -> Option<NetworkId> {
-    let rest = request.uri().path().strip_prefix("/api/public/x/")?;
-    rest.split('/').next()?.parse().ok().map(NetworkId)
 }
 
 /// Serves a request that needs no owner, while this node reaches the database.

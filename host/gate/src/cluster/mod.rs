@@ -31,6 +31,7 @@ mod forward;
 mod key_handover;
 mod lease;
 mod locations;
+mod named;
 mod node_clock;
 mod peers;
 mod registry;

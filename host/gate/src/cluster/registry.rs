@@ -18,6 +18,7 @@ use crate::cluster::client::{self, HttpClient};
 use crate::cluster::database_contact::DatabaseContact;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{ShardLocation, ShardLocations};
+use crate::cluster::named::NamedNetworks;
 use crate::cluster::node_clock::ClockWatch;
 use crate::cluster::peers::Peers;
 use crate::cluster::renewal::FarLeases;
@@ -83,6 +84,7 @@ pub(super) struct Node {
     is_cut_off: AtomicBool,
     pub(super) clock_watch: ClockWatch,
     pub(super) locations: ShardLocations,
+    pub(super) named: NamedNetworks,
     states: OnceLock<&'static [&'static dyn NetworkState]>,
     /// Held from a lease query until `locations` agrees with it: a late answer would undo changes by other tasks.
     pub(super) lease_lock: tokio::sync::Mutex<FarLeases>,
@@ -117,6 +119,7 @@ impl ShardRegistry {
             shared_options: SharedOptions::default(),
             is_cut_off: AtomicBool::new(false),
             clock_watch: ClockWatch::default(),
+            named: NamedNetworks::default(),
             locations: ShardLocations::default(),
             states: OnceLock::new(),
             lease_lock: tokio::sync::Mutex::default(),

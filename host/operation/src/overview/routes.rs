@@ -93,7 +93,7 @@ struct FoundList {
 /// seen last.
 #[utoipa::path(get, path = "/api/manage/search", tag = "Overview", operation_id = "find_by_name",
     security(("apiKey" = ["servers:read", "modules:read", "players:read", "players:write", "permissions:write",
-        "network:manage", "plugin"])),
+        "network:manage"])),
     params(SearchQuery), responses((status = 200, body = FoundList)))]
 async fn search_network(
     SearchRead(caller): SearchRead,

@@ -248,11 +248,14 @@ pub(super) async fn end_session(db: &Db, session: &str, now: Millis) -> Result<(
 /// Ends all sessions of a person except one.
 pub(super) async fn end_sessions(tx: &mut Tx, person: &str, but: Option<&str>, now: Millis) -> Result<(), Error> {
     tx.query(
-        "UPDATE person_sessions SET expires_at = $3 WHERE person_id = $1 AND session_id <> $2 AND expires_at > $3",
+        "UPDATE person_sessions SET expires_at = $3, sha256 = $4
+         WHERE person_id = $1 AND session_id <> $2 AND expires_at > $3",
     )
     .bind(person)
     .bind(but.unwrap_or_default())
     .bind(now)
+    // Without their tokens' hashes they are over at every time.
+    .bind(&[0_u8; 0][..])
     .execute()
     .await?;
     Ok(())

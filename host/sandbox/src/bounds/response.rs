@@ -43,7 +43,17 @@ fn check_headers(headers: &[(String, String)]) -> Result<(), String> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let of_module = name.strip_prefix("x-").is_some_and(|rest| !rest.is_empty()) && name.bytes().all(plain);
         // Of the hub, or read by browsers and proxies as an order.
-        let of_others = ["x-hub-", "x-forwarded-", "x-request-id", "x-content-type-options", "x-frame-options"];
+        let of_others = [
+            "x-hub-",
+            "x-forwarded-",
+            "x-request-id",
+            "x-content-type-options",
+            "x-frame-options",
+            "x-accel-",
+            "x-sendfile",
+            "x-lighttpd-",
+            "x-reproxy-",
+        ];
         if !(HEADERS.contains(&name.as_str()) || of_module) || of_others.iter().any(|other| name.starts_with(other)) {
             return Err(format!("the header `{name}` is none of {} and x-…", HEADERS.join(", ")));
         }

@@ -147,10 +147,7 @@ fn check_endpoint(endpoint: &Endpoint, at: &str) -> Checked {
         return refuse(format!("{at}/headers"), format!("at most {MAX_HEADERS} headers"));
     }
     for (index, header) in endpoint.headers.iter().enumerate() {
-        if !is_header(header)
-            || ["authorization", "cookie"].contains(&header.as_str())
-            || header.starts_with("x-forwarded-")
-        {
+        if !is_shown_header(header) {
             return refuse(format!("{at}/headers/{index}"), format!("`{header}` can't be shown to a module"));
         }
     }
@@ -168,8 +165,12 @@ fn check_endpoint(endpoint: &Endpoint, at: &str) -> Checked {
     }
     match &endpoint.dedupe {
         Some(_) if endpoint.method == Method::Get => refuse(format!("{at}/dedupe"), "GET changes nothing"),
-        Some(Dedupe::Header(header)) if !is_header(header) => {
-            refuse(format!("{at}/dedupe/header"), "must be the name of a header, in lower case")
+        Some(_) if endpoint.public && endpoint.signature.is_none() => {
+            // A stranger would take the keys of others.
+            refuse(format!("{at}/dedupe"), "a public endpoint that has one needs a signature")
+        }
+        Some(Dedupe::Header(header)) if !is_shown_header(header) => {
+            refuse(format!("{at}/dedupe/header"), "must be the name of a header that a module may see, in lower case")
         }
         Some(Dedupe::Json(place)) if !place.starts_with('/') || place.len() > 256 => {
             refuse(format!("{at}/dedupe/json"), "must be a JSON pointer, such as `/id`")
@@ -258,6 +259,28 @@ fn is_label(text: &str) -> bool {
 fn is_header(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)
+}
+
+/// Headers that carry rights of callers, and what only the hub or a proxy says.
+const HIDDEN_HEADERS: &[&str] = &[
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "forwarded",
+    "x-service-api-key",
+    "x-csrf-token",
+    "x-network-id",
+    "x-real-ip",
+    "cf-connecting-ip",
+    "true-client-ip",
+];
+
+/// True for a header that a module may be shown.
+pub fn is_shown_header(text: &str) -> bool {
+    is_header(text)
+        && !HIDDEN_HEADERS.contains(&text)
+        && !text.starts_with("x-forwarded-")
+        && !text.starts_with("x-hub-")
 }
 
 fn is_host(text: &str) -> bool {

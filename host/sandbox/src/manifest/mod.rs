@@ -10,6 +10,7 @@ mod section;
 mod tests;
 mod text;
 
+pub use check::is_shown_header;
 pub use cron::Cron;
 pub use endpoints::{Dedupe, Encoding, Endpoint, Method, Signature};
 pub use grants::Grants;

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::response::Response as HttpResponse;
 use hub_sandbox::contract::endpoints::Response;
-use hub_sandbox::manifest::Endpoint;
+use hub_sandbox::manifest::{Endpoint, is_shown_header};
 
 use super::store::KeptAnswer;
 use crate::http::error::ApiError;
@@ -32,7 +32,7 @@ pub(super) fn headers(endpoint: &Endpoint, sent: &HeaderMap) -> Vec<(String, Str
     let mut seen: Vec<(String, String)> = vec![];
     for name in names {
         let values: Vec<_> = sent.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
-        if !values.is_empty() && seen.iter().all(|(before, _)| before != name) {
+        if is_shown_header(name) && !values.is_empty() && seen.iter().all(|(before, _)| before != name) {
             seen.push((name.to_owned(), values.join(", ")));
         }
     }

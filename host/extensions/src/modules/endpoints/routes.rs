@@ -10,6 +10,7 @@ use hub_sandbox::contract::endpoints::{Caller, CallerKind};
 
 use super::message::protect;
 use super::serve::{self, unknown};
+use super::state;
 use crate::app::App;
 use crate::auth::{ActorType, Plugin};
 use crate::endpoints::{Endpoints, RouteFacts, authorize_of};
@@ -20,6 +21,9 @@ use crate::values::NetworkId;
 const PRIVATE: &str = "/api/plugin/x/{module}/{*path}";
 /// Path of the routes without one.
 const PUBLIC: &str = "/api/public/x/{network}/{module}/{*path}";
+
+/// Methods that endpoints may have. Others are refused before anything is looked up.
+const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// Routes of this part.
 pub(in crate::modules) fn router() -> Endpoints {
@@ -48,10 +52,20 @@ async fn public(State(app): State<App>, request: HttpRequest) -> Response {
     if request.method() == Method::OPTIONS {
         return protect(preflight(), true);
     }
+    if !METHODS.contains(request.method()) {
+        let message = "The endpoint does not support this method.";
+        let refused = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
+        return protect(refused.into_response(), true);
+    }
     let path = request.uri().path().to_owned();
     let [network, module, path] = rest(&path, 3)[..] else { return unknown().into_response() };
     let served = match network.parse().map(NetworkId) {
-        Ok(id) => with_tenant(id.0, serve::serve(&app, id, module, path, None, request)).await,
+        Ok(id) => match state::is_open(&app, id).await {
+            // A name that a stranger made up is no tenant.
+            Ok(true) => with_tenant(id.0, serve::serve(&app, id, module, path, None, request)).await,
+            Ok(false) => Err(unknown()),
+            Err(error) => Err(error.into()),
+        },
         Err(_) => Err(unknown()),
     };
     protect(served.unwrap_or_else(ApiError::into_response), true)

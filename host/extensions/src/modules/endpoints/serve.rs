@@ -48,9 +48,6 @@ pub(super) async fn serve(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let is_public = caller.is_none();
-    if is_public && !state::is_open(app, network).await? {
-        return Err(unknown());
-    }
     let endpoints = state::of(app, network).await?.ok_or_else(unknown)?;
     let of_module = endpoints.routes.iter().filter(|route| route.module == module);
     let offered = of_module.filter(|route| !is_public || route.endpoint.public);
@@ -78,7 +75,7 @@ async fn count(app: &App, network: NetworkId, served: &ServedEndpoint, parts: &m
     let rate = served.endpoint.rate_per_minute.unwrap_or(RATE_PER_MINUTE);
     let of = (network, served.module.as_str(), served.endpoint.name.as_str());
     app.state::<Limits>().addresses.count_endpoint(remote, of, rate, app.clock.now())?;
-    limits::count_request(app, parts, network, &format!("public {network}")).await
+    limits::count_public_request(app, parts, network).await
 }
 
 /// A request whose endpoint is known.
@@ -131,7 +128,10 @@ async fn answer(
     };
     let call = EndpointCall { app, network: sent.network, served, link, request: Arc::new(request), key: key.as_ref() };
     let _lock = match &key {
-        Some(key) => Some(app.state::<EndpointState>().keys.lock((sent.network, lock_name(served, key))).await),
+        Some(key) => {
+            let locked = app.state::<EndpointState>().keys.lock((sent.network, lock_name(served, key)));
+            Some(tokio::time::timeout(PLACE_WAIT, locked).await.map_err(|_| busy())?)
+        }
         None => None,
     };
     loop {
@@ -142,15 +142,17 @@ async fn answer(
             limits::check_rows::<ApiError>(app, sent.network, store::ROWS, 1, std::future::ready(Ok(false))).await?;
         }
         let place = tokio::time::timeout(PLACE_WAIT, endpoints.calls.acquire()).await;
-        let Ok(Ok(_place)) = place else {
-            let message = "Too many requests to this network's endpoints are under way; try again.";
-            return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(1));
-        };
+        let Ok(Ok(_place)) = place else { return Err(busy()) };
         match call.run().await? {
             Ended::Answer(response) => return to_http(response),
             Ended::AnsweredBefore => {}
         }
     }
+}
+
+fn busy() -> ApiError {
+    let message = "Too many requests to this network's endpoints are under way; try again.";
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(1)
 }
 
 /// Keys of different endpoints are different keys.

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::service::ModulesError;
+use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::state::ActiveChain;
 use crate::modules::store::versions;
 use crate::values::NetworkId;
@@ -69,6 +70,7 @@ struct KnownSecrets {
 pub(super) struct NetworkEndpoints {
     chain: Arc<ActiveChain>,
     pub(super) routes: Vec<ServedEndpoint>,
+    max_calls: usize,
     /// Calls at once.
     pub(super) calls: Semaphore,
 }
@@ -147,25 +149,36 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
         return Ok(None);
     };
     let known = state.networks.lock().get(&network).map(Arc::clone);
-    if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.chain, &chain)) {
+    let limits = ModuleLimits::of(app, network).await?;
+    chain.set_limits(limits);
+    let max_calls = limits.max_calls(Point::Endpoints);
+    let is_current = |known: &NetworkEndpoints| {
+        let is_whole = known.routes.iter().all(|route| route.link.is_some());
+        Arc::ptr_eq(&known.chain, &chain) && known.max_calls == max_calls && is_whole
+    };
+    if let Some(known) = known.filter(|known| is_current(known)) {
         return Ok(Some(known));
     }
     let mut routes = vec![];
     for (spec, link) in chain.links() {
+        let link = if let Some(link) = link {
+            Some(Arc::clone(link))
+        } else {
+            // It could not be loaded before.
+            let mut reusable = ReusableLinks::new(std::iter::empty());
+            links::reuse_or_make(app, network, Point::Endpoints, spec, &mut reusable).await.ok()
+        };
         let row = versions::find(&app.db, network, &spec.name, spec.version).await?;
         let manifest = row.and_then(|row| Manifest::parse(row.manifest?.as_bytes()).ok());
         routes.extend(manifest.unwrap_or_default().endpoints.into_iter().map(|endpoint| ServedEndpoint {
             module: spec.name.clone(),
             version: spec.version,
             endpoint,
-            link: link.map(Arc::clone),
+            link: link.clone(),
             grants: spec.grants.clone().unwrap_or_default(),
         }));
     }
-    let limits = ModuleLimits::of(app, network).await?;
-    chain.set_limits(limits);
-    let calls = Semaphore::new(limits.max_calls(Point::Endpoints));
-    let loaded = Arc::new(NetworkEndpoints { chain, routes, calls });
+    let loaded = Arc::new(NetworkEndpoints { chain, routes, max_calls, calls: Semaphore::new(max_calls) });
     state.networks.lock().insert(network, Arc::clone(&loaded));
     Ok(Some(loaded))
 }

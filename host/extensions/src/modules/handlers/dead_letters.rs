@@ -1,7 +1,9 @@
 //! Dead letters: events that a module did not handle, until a person retries or deletes them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hub_sandbox::contract::Point;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
@@ -10,6 +12,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::clock::Millis;
+use crate::modules::Modules;
 use crate::modules::handlers::attempt::Attempt;
 use crate::modules::handlers::commit::Source;
 use crate::modules::handlers::links;
@@ -212,13 +215,18 @@ pub struct LetterPile {
     pub at: Option<Millis>,
 }
 
-/// Modules at `events` with dead letters, each counted up to `most`.
+/// Modules at `events` and `schedules` with dead letters, each counted up to `most`.
 pub async fn letter_piles(app: &App, network: NetworkId, most: i64) -> Result<Vec<LetterPile>, hub_db::Error> {
+    let mut modules: BTreeSet<_> = handlers::list(&app.db, network).await?.into_iter().map(|row| row.module).collect();
+    if let Ok(chains) = app.state::<Modules>().load_chains(app, network).await {
+        let chain = chains.get(Point::Schedules);
+        modules.extend(chain.iter().flat_map(|chain| &chain.specs).map(|spec| spec.name.clone()));
+    }
     let mut piles = vec![];
-    for handler in handlers::list(&app.db, network).await? {
-        let (count, at) = store::pile(&app.db, network, &handler.module, most).await?;
+    for module in modules {
+        let (count, at) = store::pile(&app.db, network, &module, most).await?;
         if count > 0 {
-            piles.push(LetterPile { module: handler.module, count, at });
+            piles.push(LetterPile { module, count, at });
         }
     }
     Ok(piles)

@@ -57,7 +57,7 @@ pub(in crate::modules) async fn put(
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
-    revisions::check(&app.db, network, point, caller.expected).await?;
+    revisions::check(&app.db, network, point, caller).await?;
     let links = make_links(app, network, &chains, point, &specs).await?;
     let checked = authorize(app, network, &chains, point, &mut specs, caller).await?;
     let failed = run_trials(app, &chains, point, &specs, &links).await?;
@@ -113,7 +113,7 @@ pub(in crate::modules) async fn roll_back(
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
-    revisions::check(&app.db, network, point, caller.expected).await?;
+    revisions::check(&app.db, network, point, caller).await?;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
     let specs = serde_json::from_str(&row.previous)?;
@@ -131,7 +131,7 @@ pub(in crate::modules) async fn restore(
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
-    revisions::check(&app.db, network, point, caller.expected).await?;
+    revisions::check(&app.db, network, point, caller).await?;
     let specs = revisions::find(app, network, point, revision).await?.specs;
     bring_back(app, network, &chains, point, specs, lease, (caller, Action::ChainRestored)).await
 }
@@ -320,7 +320,7 @@ async fn replace(
                 return Err(ModulesError::Moving);
             }
             // Again, now that no other change can come in between.
-            revisions::check(&mut tx, network, point, caller.expected).await?;
+            revisions::check(&mut tx, network, point, caller).await?;
             // Sorted by name, so that two changes never deadlock.
             for name in &names {
                 versions::lock_name(&mut tx, network, name).await?;

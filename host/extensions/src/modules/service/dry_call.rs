@@ -1,10 +1,12 @@
 //! Running a point's chain once without effect.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hub_sandbox::{Chain, Operation};
 
 use crate::app::App;
+use crate::limits;
 use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::Mode;
@@ -38,6 +40,9 @@ pub async fn dry_call<O: Operation>(
     let chain = Chain::new(made, ModuleLimits::of(app, network).await?.max_calls(O::POINT));
     let call = new_call(app, network);
     let outcome = app.state::<Modules>().sandbox.run_chain::<O>(&chain, &call, Arc::new(input)).await;
+    // Nothing else is counted, but the time is the network's.
+    let spent = outcome.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.compute_micros).sum();
+    limits::charge_module_time(app, network, Duration::from_micros(spent)).await;
     let steps = outcome.steps.iter().map(|step| {
         let config = step.link.config();
         DryStep {

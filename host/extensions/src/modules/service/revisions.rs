@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::auth::Actor;
+use crate::auth::Scope;
 use crate::clock::Millis;
 use crate::http::error::ChangedValue;
 use crate::modules::model::{LinkSpec, RevisionRow};
+use crate::modules::service::chains::ChainCaller;
 use crate::modules::service::error::ModulesError;
 use crate::modules::store::{chains, revisions as store};
 use crate::values::NetworkId;
@@ -53,19 +55,23 @@ pub(in crate::modules) async fn find(
     Ok(row.ok_or(ModulesError::UnknownRevision(revision, point))?.try_into()?)
 }
 
-/// Refuses a change that was made from another revision than the current one, with both chains.
+/// Refuses a change that was made from another revision than the current one, with both chains if the caller may read them.
 pub(super) async fn check<'a>(
     on: impl Into<Executor<'a>>,
     network: NetworkId,
     point: Point,
-    expected: Option<i64>,
+    caller: &ChainCaller,
 ) -> Result<(), ModulesError> {
-    let Some(expected) = expected else { return Ok(()) };
+    let Some(expected) = caller.expected else { return Ok(()) };
     let mut on = on.into();
     let row = chains::find(&mut on, network, point.name()).await?;
     let revision = row.as_ref().map_or(0, |row| row.revision);
     if revision == expected {
         return Ok(());
+    }
+    if !caller.scopes.allow(Scope::ModulesRead) {
+        let changed = ChangedValue { expected, before: None, revision, now: Value::Null };
+        return Err(ModulesError::RevisionChanged { point, changed: Box::new(changed) });
     }
     let shown = |chain: &str| Ok::<_, ModulesError>(json!({"modules": serde_json::from_str::<Value>(chain)?}));
     let before = if expected == 0 {

@@ -29,6 +29,8 @@ pub(in crate::people) async fn list(db: &Db, person: &str, now: Millis) -> Resul
 /// Ends a session of a person; false if there is none that lasts. Its address stays known for a while.
 /// Crosses networks: a person is in several.
 pub(in crate::people) async fn end(tx: &mut Tx, person: &str, session: &str, now: Millis) -> Result<bool, Error> {
-    let end = "UPDATE person_sessions SET expires_at = $3 WHERE session_id = $2 AND person_id = $1 AND expires_at > $3";
-    Ok(tx.query(end).bind(person).bind(session).bind(now).execute().await? > 0)
+    // Without its token's hash it is over at every time.
+    let end = "UPDATE person_sessions SET expires_at = $3, sha256 = $4
+               WHERE session_id = $2 AND person_id = $1 AND expires_at > $3";
+    Ok(tx.query(end).bind(person).bind(session).bind(now).bind(&[0_u8; 0][..]).execute().await? > 0)
 }

@@ -130,10 +130,15 @@ async fn serve(app: &App, network: NetworkId) -> Result<(), Error> {
                     return Ok(());
                 };
                 turn.running.remove(&identity);
-                match ended? {
-                    Ended::Done | Ended::RetryAt(_) => {}
-                    Ended::PauseUntil(until) => turn.defer(&identity.1, until).await?,
-                    Ended::Over => is_over = true,
+                match ended {
+                    Ok(Ended::Done | Ended::RetryAt(_)) => {}
+                    Ok(Ended::PauseUntil(until)) => turn.defer(&identity.1, until).await?,
+                    Ok(Ended::Over) => is_over = true,
+                    Err(error) => {
+                        let module = &identity.1;
+                        tracing::warn!(%network, module, %error, "could not run what is due; it is tried again");
+                        turn.defer(module, app.clock.now()).await?;
+                    }
                 }
             }
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
@@ -188,6 +193,8 @@ impl Turn<'_> {
     /// Defers what is due of a module that cannot run now.
     async fn defer(&mut self, module: &str, until: Millis) -> Result<(), Error> {
         self.waiting.retain(|due| due.module() != module);
+        // Calls that end at almost the same time defer to the same one, so that the rows are written once.
+        let until = until.div_euclid(DEFERRAL).saturating_add(1).saturating_mul(DEFERRAL);
         schedules::defer(&self.app.db, self.network, module, until).await?;
         timers::defer(&self.app.db, self.network, module, until).await
     }
@@ -216,6 +223,7 @@ async fn tick(app: &App, network: NetworkId, handler: &Handler, row: &ScheduleRo
     let (seq, run) = match ticks::begin(app, network, row).await? {
         Begun::Tick(seq, run) => (seq, run),
         Begun::Nothing => return Ok(Ended::Done),
+        Begun::Stuck => return Ok(Ended::PauseUntil(app.clock.now() + DEFERRAL)),
         Begun::NotOwner => return Ok(Ended::Over),
     };
     let event = run.to_event(network, &row.module, &row.name, seq);

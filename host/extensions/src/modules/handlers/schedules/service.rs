@@ -38,7 +38,7 @@ pub(in crate::modules) async fn run_now(
         .transaction(async |mut tx| {
             let unknown = || ModulesError::UnknownSchedule(module.to_owned(), name.to_owned());
             store::find(&mut tx, network, module, name).await?.ok_or_else(unknown)?;
-            if !store::begin_now(&mut tx, network, (module, name, seq), (&text, now)).await? {
+            if !store::begin_now(&mut tx, network, (module, name, seq), &text).await? {
                 return Err(ModulesError::TickRunning(name.to_owned()));
             }
             let change =

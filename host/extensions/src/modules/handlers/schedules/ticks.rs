@@ -29,8 +29,10 @@ pub(super) fn new_seq(app: &App) -> i64 {
 pub(super) enum Begun {
     /// A tick with its number.
     Tick(i64, Run),
-    /// It has no tick now, and its row is due later.
+    /// It has no tick now, and its row has changed.
     Nothing,
+    /// Its row is not understood, or somebody else changed it.
+    Stuck,
     /// Another node owns the network.
     NotOwner,
 }
@@ -40,7 +42,11 @@ pub(super) async fn begin(app: &App, network: NetworkId, row: &ScheduleRow) -> R
     if let Some((seq, run)) = row.running() {
         return Ok(Begun::Tick(seq, run));
     }
-    let (Some(cron), Some(next_at)) = (row.cron(), row.next_at) else { return Ok(Begun::Nothing) };
+    let (Some(cron), Some(next_at)) = (row.cron(), row.next_at) else { return Ok(Begun::Stuck) };
+    if app.clock.settled().is_none() {
+        // Nothing is read as due meanwhile.
+        return Ok(Begun::Nothing);
+    }
     let now = app.clock.now();
     let step = due::step(&cron, row.catch_up(), (next_at, row.free_at, row.missed), now);
     let seq = new_seq(app);
@@ -52,12 +58,12 @@ pub(super) async fn begin(app: &App, network: NetworkId, row: &ScheduleRow) -> R
             if let Some((due_at, missed)) = step.run {
                 let run = Run::begin(due_at, missed, false, call_of(network, &row.module, seq).0, now);
                 let began = store::begin(&mut tx, network, row, (seq, &run.to_json()), (step.next_at, now)).await?;
-                return Ok(if began { Begun::Tick(seq, run) } else { Begun::Nothing });
+                return Ok(if began { Begun::Tick(seq, run) } else { Begun::Stuck });
             }
             let last_run = step.missed.map(|(due_at, missed)| Run::missed(due_at, missed).to_json());
             let missed = step.missed.map_or(row.missed, |(_, missed)| missed);
-            store::skip(&mut tx, network, row, (missed, last_run.as_deref()), step.next_at).await?;
-            Ok(Begun::Nothing)
+            let is_left_out = store::skip(&mut tx, network, row, (missed, last_run.as_deref()), step.next_at).await?;
+            Ok(if is_left_out { Begun::Nothing } else { Begun::Stuck })
         })
         .await
 }
@@ -80,7 +86,7 @@ pub(in crate::modules::handlers) async fn end_tick(
         code: end.code.map(str::to_owned),
         ..run
     };
-    store::end(tx, network, (module, name, seq), (&run.to_json(), now)).await
+    store::end(tx, network, (module, name, seq), (&run.to_json(), run.manual, now)).await
 }
 
 /// Ends a failed attempt at a tick: the next one is due at a time.

@@ -131,16 +131,16 @@ pub(in crate::modules::handlers) async fn begin(
     Ok(rows > 0)
 }
 
-/// Begins a tick that a person asked for, unless one is under way.
+/// Begins a tick that a person asked for, unless one is under way. It is due whatever the time is.
 pub(in crate::modules::handlers) async fn begin_now(
     tx: &mut Tx,
     network: NetworkId,
     (module, name, seq): (&str, &str, i64),
-    (run, now): (&str, Millis),
+    run: &str,
 ) -> Result<bool, Error> {
     let rows = tx
         .query(
-            "UPDATE module_schedules SET run_seq = $4, run = $5, due_at = $6
+            "UPDATE module_schedules SET run_seq = $4, run = $5, due_at = 0
              WHERE network_id = $1 AND module = $2 AND name = $3 AND run_seq IS NULL",
         )
         .bind(network)
@@ -148,7 +148,6 @@ pub(in crate::modules::handlers) async fn begin_now(
         .bind(name)
         .bind(seq)
         .bind(run)
-        .bind(now)
         .execute()
         .await?;
     Ok(rows > 0)
@@ -161,22 +160,23 @@ pub(in crate::modules::handlers) async fn skip(
     read: &ScheduleRow,
     (missed, last_run): (i64, Option<&str>),
     next_at: Option<Millis>,
-) -> Result<(), Error> {
-    tx.query(
-        "UPDATE module_schedules SET missed = $5, last_run = COALESCE($6, last_run), next_at = $7, due_at = $7
+) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "UPDATE module_schedules SET missed = $5, last_run = COALESCE($6, last_run), next_at = $7, due_at = $7
          WHERE network_id = $1 AND module = $2 AND name = $3 AND run_seq IS NULL AND cron = $4 AND next_at = $8",
-    )
-    .bind(network)
-    .bind(&read.module)
-    .bind(&read.name)
-    .bind(&read.cron)
-    .bind(missed)
-    .bind(last_run)
-    .bind(next_at)
-    .bind(read.next_at)
-    .execute()
-    .await?;
-    Ok(())
+        )
+        .bind(network)
+        .bind(&read.module)
+        .bind(&read.name)
+        .bind(&read.cron)
+        .bind(missed)
+        .bind(last_run)
+        .bind(next_at)
+        .bind(read.next_at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
 }
 
 /// Ends a failed attempt at a tick: the next one is due at a time.
@@ -207,12 +207,12 @@ pub(in crate::modules::handlers) async fn end(
     tx: &mut Tx,
     network: NetworkId,
     (module, name, seq): (&str, &str, i64),
-    (last_run, now): (&str, Millis),
+    (last_run, is_manual, now): (&str, bool, Millis),
 ) -> Result<bool, Error> {
     let rows = tx
         .query(
             "UPDATE module_schedules SET run_seq = NULL, run = NULL, last_run = $5, free_at = $6, due_at = next_at,
-                 missed = 0
+                 missed = CASE WHEN $7 THEN missed ELSE 0 END
              WHERE network_id = $1 AND module = $2 AND name = $3 AND run_seq = $4",
         )
         .bind(network)
@@ -221,6 +221,7 @@ pub(in crate::modules::handlers) async fn end(
         .bind(seq)
         .bind(last_run)
         .bind(now)
+        .bind(is_manual)
         .execute()
         .await?;
     Ok(rows > 0)

@@ -44,7 +44,7 @@ pub(in crate::modules::handlers) async fn due(
     network: NetworkId,
     due: Cutoff,
 ) -> Result<Vec<TimerRow>, Error> {
-    db.query(select!("AND due_at <= $2 ORDER BY due_at, fires_at LIMIT 64")).bind(network).bind(due.at()).all().await
+    db.query(select!("AND due_at <= $2 ORDER BY due_at LIMIT 64")).bind(network).bind(due.at()).all().await
 }
 
 /// A page of a module's timers by key, and their number.
@@ -147,7 +147,7 @@ pub(in crate::modules::handlers) async fn fail(
     let rows = tx
         .query(
             "UPDATE module_timers SET attempts = $5, due_at = $6
-             WHERE network_id = $1 AND module = $2 AND timer = $3 AND seq = $4",
+             WHERE network_id = $1 AND module = $2 AND timer = $3 AND seq = $4 AND due_at IS NOT NULL",
         )
         .bind(network)
         .bind(module)
