@@ -270,7 +270,7 @@ permissions! {
     /// See what waits for a person: each caller their part of it.
     OverviewRead: ServersRead | ModulesRead | PunishmentsManage | ReportsManage | DeliveriesManage | NetworkManage;
     /// Find things of the network by their names: each caller those that they may list.
-    SearchRead: ServersRead | ModulesRead | PlayersRead | PlayersWrite | PermissionsWrite | NetworkManage;
+    SearchRead: ServersRead | ModulesRead | PlayersRead | NetworkManage;
     /// Owner of the network: keys, settings and ledgers.
     NetworkManage: NetworkManage;
     /// Operator of the whole hub.

@@ -92,8 +92,7 @@ struct FoundList {
 /// one types. Each caller finds what they may list. A part of fewer than three letters is searched among the 10,000 players
 /// seen last.
 #[utoipa::path(get, path = "/api/manage/search", tag = "Overview", operation_id = "find_by_name",
-    security(("apiKey" = ["servers:read", "modules:read", "players:read", "players:write", "permissions:write",
-        "network:manage"])),
+    security(("apiKey" = ["servers:read", "modules:read", "players:read", "network:manage"])),
     params(SearchQuery), responses((status = 200, body = FoundList)))]
 async fn search_network(
     SearchRead(caller): SearchRead,
