@@ -7,6 +7,7 @@ use axum::extract::Request;
 use moka::sync::Cache;
 
 use crate::app::App;
+use crate::cluster::store;
 use crate::http::error::ApiError;
 use crate::limits::{Limits, remote_address};
 use crate::values::NetworkId;
@@ -40,9 +41,8 @@ impl NamedNetworks {
             return Ok(exists);
         }
         app.state::<Limits>().addresses.count_public(remote, app.clock.now())?;
-        let query = app.db.query("SELECT network_id FROM networks WHERE network_id = $1").bind(network);
-        let found: Option<(NetworkId,)> = query.optional().await?;
-        self.0.insert(network, found.is_some());
-        Ok(found.is_some())
+        let exists = store::has_network(&app.db, network).await?;
+        self.0.insert(network, exists);
+        Ok(exists)
     }
 }

@@ -12,6 +12,7 @@ use hub_db::{Db, Error, Tx, next_number};
 use serde_json::json;
 
 use crate::clock::Millis;
+use crate::values::NetworkId;
 
 /// Shortest time between two moves of a shard to where its requests arrive.
 const FOLLOW_INTERVAL: Millis = 120_000;
@@ -368,4 +369,10 @@ mod tests {
         assert!(is_live(0) && is_live(2_999) && is_live(-1));
         assert!(!is_live(3_000) && !is_live(-40_000));
     }
+}
+
+/// True if there is the network.
+pub(super) async fn has_network(db: &Db, network: NetworkId) -> Result<bool, Error> {
+    let query = db.query("SELECT network_id FROM networks WHERE network_id = $1").bind(network);
+    Ok(query.optional::<(NetworkId,)>().await?.is_some())
 }
