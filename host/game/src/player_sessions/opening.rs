@@ -108,7 +108,8 @@ pub(super) async fn open(
         if let Some(held) = held.as_mut().filter(|held| !held.is_asked && view.is_first) {
             held.is_asked = ask(app, network, player, held, server, view.earliest).await?;
         }
-        let next = next_look(app.clock.moment(), view.earliest, held.as_ref());
+        // From the time of the look: what became due since is looked at now.
+        let next = next_look(now, view.earliest, held.as_ref());
         tokio::select! {
             () = notified => {}
             () = app.clock.sleep_until(next) => {}
