@@ -348,6 +348,12 @@ pub(super) async fn transfer(
     Ok(if held.is_some() { Transferred::Locked } else { Transferred::NotHeld })
 }
 
+/// True if there is the network.
+pub(super) async fn has_network(db: &Db, network: NetworkId) -> Result<bool, Error> {
+    let query = db.query("SELECT network_id FROM networks WHERE network_id = $1").bind(network);
+    Ok(query.optional::<(NetworkId,)>().await?.is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,10 +375,4 @@ mod tests {
         assert!(is_live(0) && is_live(2_999) && is_live(-1));
         assert!(!is_live(3_000) && !is_live(-40_000));
     }
-}
-
-/// True if there is the network.
-pub(super) async fn has_network(db: &Db, network: NetworkId) -> Result<bool, Error> {
-    let query = db.query("SELECT network_id FROM networks WHERE network_id = $1").bind(network);
-    Ok(query.optional::<(NetworkId,)>().await?.is_some())
 }
