@@ -22,6 +22,8 @@ async function start(command, isReady) {
   return { hub, said };
 }
 async function kill({ hub }) {
+  // One that has ended says so no more, and what failed before would never be told.
+  if (hub.exitCode !== null || hub.signalCode !== null) return;
   hub.kill("SIGKILL");
   await once(hub, "exit");
 }
