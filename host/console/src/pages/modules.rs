@@ -96,7 +96,7 @@ async fn differences(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"chain": visit.get("/api/manage/extension-points/{point}", &[]).await?}))
 }
 
-/// What a chain was, and who made it so.
+/// Earlier forms of a chain, and who made them.
 async fn revisions(visit: &Visit) -> Result<Value, Refusal> {
     let query = [("limit", "50"), ("page", visit.query("page"))];
     let (chain, revisions) = join!(

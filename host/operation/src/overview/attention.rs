@@ -1,4 +1,4 @@
-//! What needs a person's attention.
+//! Things that need a person's attention.
 
 use std::cmp::Reverse;
 
@@ -145,7 +145,7 @@ async fn webhooks_in_trouble(app: &App, caller: &Caller) -> Result<impl Iterator
     }))
 }
 
-/// What waits in lists.
+/// Things that wait in lists.
 fn waiting(waiting: &Waiting) -> Vec<Item> {
     let mut items = vec![];
     let lists = [

@@ -29,7 +29,7 @@ pub(super) struct Counts {
     dead_letters: Option<i64>,
 }
 
-/// What waits for a person, with the times of the oldest.
+/// Things that wait for a person, with the times of the oldest.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     pub(super) reports: Option<(i64, Option<Millis>)>,

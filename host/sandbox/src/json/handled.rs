@@ -38,7 +38,7 @@ impl Handled {
     }
 }
 
-/// What a call wrote; none if that is nothing.
+/// Writes of a call; none without any.
 pub(super) fn state_json(state: &StateChanges) -> Option<Value> {
     let writes = state.writes.iter().map(|write| (write.key().to_owned(), write_json(write)));
     (!state.writes.is_empty()).then(|| writes.collect::<Map<_, _>>().into())

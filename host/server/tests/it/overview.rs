@@ -1,4 +1,4 @@
-//! What needs attention, counts of what waits, and a network's plan with its use.
+//! Things that need attention or wait, and a network's plan with its use.
 
 use hub::limits::Limit;
 use serde_json::{Value, json};

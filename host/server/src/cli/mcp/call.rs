@@ -9,7 +9,7 @@ use super::tools::{Argument, Tool};
 use crate::cli::api::{Place, request_path};
 use crate::cli::client::HubClient;
 
-/// What a model reads at once. The largest pages are below it.
+/// Maximum size of an answer, which a model reads at once. The largest pages are below it.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// Answer of the hub as JSON, or the reason of its refusal with its code.

@@ -150,7 +150,7 @@ impl Run {
     }
 }
 
-/// What begins a chain of causes of its own.
+/// An event that begins a chain of causes of its own.
 fn root_event(network: NetworkId, module: &str, (name, data, at): (&str, String, Millis), seq: i64) -> QueuedEvent {
     QueuedEvent {
         seq,

@@ -29,7 +29,7 @@ const DEFERRAL: Millis = 10_000;
 /// Interval of looks for what has become due while calls are under way.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is due.
+/// A due schedule or timer.
 #[derive(Clone, Debug)]
 enum Due {
     Schedule(ScheduleRow),

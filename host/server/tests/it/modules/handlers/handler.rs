@@ -186,7 +186,7 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
     let webhook: &'static str = Box::leak(webhook.into());
     let mut image = Image(vec![]);
     let usual = image.effects(&[count()]);
-    // What else it does for which letter.
+    // Effects for each letter.
     let others = [
         ('X', vec![count(), impossible(false)]),
         ('O', vec![impossible(true), count()]),

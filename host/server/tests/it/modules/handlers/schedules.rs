@@ -77,7 +77,7 @@ on_both! {
         assert_eq!((&last["effects"], &last["code"], &last["manual"]), (&json!(1), &Value::Null, &json!(false)));
         pass_time(&hub, "some time passes", async || hub.app.clock.now() > NOW + 6 * MINUTE).await;
         assert_eq!(handled(&owner).await, 1);
-        // What ran is recorded as other calls are.
+        // A tick is recorded as other calls are.
         let shown = point(&owner, "schedules").await["modules"][0].clone();
         assert_eq!((&shown["calls"], shown.get("onFailure"), shown.get("delivered")), (&json!(1), None, None));
     }
