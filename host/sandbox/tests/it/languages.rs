@@ -85,7 +85,7 @@ fn a_handler_has_a_module_toml_and_an_override_of_the_older_contract_has_none() 
         why(&handler)
     );
     assert!(why(&chat).contains("its module.toml needs `contract` 1.1.0 in its hub-module.json"), "{}", why(&chat));
-    fs::write(declared, "scopes = [\"fly\"]\n").unwrap();
+    fs::write(declared, "scopes = [\"Fly\"]\n").unwrap();
     assert!(why(&handler).contains("its module.toml is invalid: `/scopes/0`"), "{}", why(&handler));
 }
 
