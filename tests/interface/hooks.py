@@ -67,6 +67,8 @@ RULES_IN_WORDS = {
     # A line's name; an end of the pause in the future.
     ("PUT /api/manage/matchmaking/lines/{line}", "invalid_request"),
     ("GET /api/manage/matchmaking/lines/{line}/tickets", "invalid_request"),
+    # A player, by UUID or name.
+    ("POST /api/plugin/punishments/preview", "invalid_request"),
     # A player or an address.
     ("GET /api/plugin/punishments/query", "invalid_request"),
     # One of the staff, by UUID or name; evidence as URLs; a duration to reduce to.

@@ -49,10 +49,10 @@ struct LogQuery {
     #[param(inline, required = false)]
     page: PageNumber,
     /// Only lines after the one with this `seq`.
-    #[param(required = false, minimum = 0)]
+    #[param(required = false)]
     after: Option<i64>,
     /// Only lines before the one with this `seq`.
-    #[param(required = false, minimum = 0)]
+    #[param(required = false)]
     before: Option<i64>,
     /// Lowest level (default INFO: all lines).
     #[serde(default)]

@@ -134,7 +134,7 @@ async fn preview_punishment(
     let target = match (body.player_uuid, name) {
         (Some(id), name) => Target::Player { id, name, ip_based },
         (None, Some(name)) => Target::Name { name, ip_based },
-        (None, None) => return Err(ApiError::invalid("In the body, `playerUuid`: or `playerName` is required.")),
+        (None, None) => return Err(ApiError::invalid("In the body, `playerUuid` or `playerName` is required.")),
     };
     let terms = terms(body.r#type, body.reason, body.duration_ms);
     let issuer = actor(body.issuer_uuid, body.issuer_name);
