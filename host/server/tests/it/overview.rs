@@ -94,9 +94,7 @@ on_both! {
         deliveries::claim(&owner, id, "a").await.expect(200);
         // The claim runs out: it may have happened.
         hub.advance_ms(61_000);
-        while deliveries::read(&owner, id).await["state"] != "HELD" {
-            tokio::task::yield_now().await;
-        }
+        Hub::eventually("it is held", async || deliveries::read(&owner, id).await["state"] == "HELD").await;
         assert_eq!(owner.get(COUNTS).await.expect(200)["deliveries"], 1);
         assert!(kinds(&attention(&owner).await).contains(&"HELD_DELIVERIES"));
     }

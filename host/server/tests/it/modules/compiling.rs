@@ -30,7 +30,7 @@ async fn slow_upload(hub: &Hub, owner: &Client, name: &str, bytes: Vec<u8>) -> A
     let upload = tokio::spawn(async move { upload(&owner, &name, bytes).await });
     while !upload.is_finished() {
         hub.advance_ms(20_000);
-        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     upload.await.unwrap()
 }

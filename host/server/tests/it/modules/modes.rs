@@ -31,7 +31,7 @@ async fn shadow(owner: &Client, calls: u64) -> Value {
         if ["same", "different", "failed", "skipped"].map(count).iter().sum::<u64>() >= calls {
             return shadow;
         }
-        tokio::task::yield_now().await;
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }
 

@@ -58,9 +58,7 @@ impl Import {
 
     /// Waits until the count is not zero.
     async fn until_any(&self, sql: &'static str) {
-        while rows(&self.hub.app.db, sql, &self.owner).await == 0 {
-            tokio::task::yield_now().await;
-        }
+        Hub::eventually("a row is there", async || rows(&self.hub.app.db, sql, &self.owner).await > 0).await;
     }
 
     async fn is_complete(&self) {
