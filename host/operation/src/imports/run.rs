@@ -24,6 +24,7 @@ use crate::imports::reader::{FileReader, OWN_ERROR, Progress, ReadError};
 use crate::imports::record::Item;
 use crate::imports::{file, store};
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
+use crate::networks::service as networks;
 use crate::values::NetworkId;
 
 /// Imports; their keys are the imports' ids. Each has a child process.
@@ -145,6 +146,9 @@ impl From<ReadError> for RunError {
 /// Runs an import until it ends or is interrupted.
 async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
     let (network, id) = (job.network, job.key);
+    if !networks::is_active(&app.db, network).await? {
+        return Ok(JobOutcome::RunAt(app.clock.now().saturating_add(millis(CHECK_INTERVAL))));
+    }
     if !store::begin(&app.db, network, &id, app.clock.now()).await? {
         return Ok(JobOutcome::Done);
     }
@@ -255,6 +259,9 @@ async fn watch(app: &App, import: &Import, cancelled: &Notify) -> RunError {
         let stored = store::find(&app.db, import.network, &import.id).await;
         // If the database fails, the next statement reports it.
         if stored.is_ok_and(|stored| stored.is_none_or(|stored| stored.state != ImportState::Running)) {
+            return RunError::Gone;
+        }
+        if networks::is_active(&app.db, import.network).await.is_ok_and(|is_active| !is_active) {
             return RunError::Gone;
         }
     }

@@ -14,6 +14,7 @@ use crate::clock::{Settled, millis};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::limits::{self, Limit};
+use crate::networks::service as networks;
 use crate::panics::catch_panic;
 use crate::values::NetworkId;
 use crate::webhooks::client::WebhookClient;
@@ -127,7 +128,7 @@ async fn start_due(app: &App) -> Result<(), Error> {
     let now = app.clock.now();
     // In turn: reads; each webhook is served by itself.
     for network in store::due_networks(&app.db, now).await? {
-        if !app.state::<ShardRegistry>().owns(network) {
+        if !app.state::<ShardRegistry>().owns(network) || !networks::is_active(&app.db, network).await? {
             continue;
         }
         let most = limits::bound(app, Limit::Webhooks);

@@ -434,6 +434,12 @@ pub async fn require_active(db: &Db, network: NetworkId) -> Result<(), NetworksE
     }
 }
 
+/// True for a network that exists and is not suspended: the hub works only for these, since nobody can look after what it
+/// would do for the others.
+pub async fn is_active(db: &Db, network: NetworkId) -> Result<bool, hub_db::Error> {
+    Ok(store::is_suspended(db, network).await? == Some(false))
+}
+
 /// Network with this name.
 pub async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
     Ok(store::find_network(db, name).await?)

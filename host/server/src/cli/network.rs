@@ -33,7 +33,7 @@ pub(super) enum Network {
     List(List),
     /// Rename a network or change its plan
     Set(Set),
-    /// Suspend a network: all its requests are refused, for example before a move
+    /// Suspend a network: all its requests are refused, and nothing is done for it, for example before a move
     Suspend(Named),
     /// Resume a suspended network and cancel its pending deletion
     Resume(Named),

@@ -13,9 +13,9 @@ use sha2::{Digest as _, Sha256};
 use crate::support::{Answer, Client, Hub, NOW, on_both};
 
 const PIECES: usize = 64;
-const UPLOAD: &str = "/api/manage/artifacts?name=my-plugin&version=1.4.0";
+pub const UPLOAD: &str = "/api/manage/artifacts?name=my-plugin&version=1.4.0";
 
-async fn upload(client: &Client, path: &str, bytes: impl Into<Body>) -> Answer {
+pub async fn upload(client: &Client, path: &str, bytes: impl Into<Body>) -> Answer {
     client.send(client.request(Method::POST, path).body(bytes)).await
 }
 
@@ -27,18 +27,18 @@ fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-async fn register(client: &Client, server: &str) {
+pub async fn register(client: &Client, server: &str) {
     let body = json!({"serverId": server, "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
     client.post("/api/plugin/servers/register", body).await.expect(201);
 }
 
-async fn install(client: &Client, artifact: &Value, server: &str) -> Answer {
+pub async fn install(client: &Client, artifact: &Value, server: &str) -> Answer {
     let id = artifact["artifactId"].as_str().unwrap();
     client.post(&format!("/api/manage/artifacts/{id}/install"), json!({"serverId": server})).await
 }
 
 /// The path in a link to this hub.
-fn path(hub: &Hub, link: &Value) -> String {
+pub fn path(hub: &Hub, link: &Value) -> String {
     let url = link["url"].as_str().unwrap();
     url.strip_prefix(&hub.url()).unwrap_or_else(|| panic!("{url} does not lead to {}", hub.url())).to_owned()
 }

@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
 
-const IMPORTS: &str = "/api/manage/imports";
-const BALANCES: &str = "kind=balances&currency=coins";
+pub const IMPORTS: &str = "/api/manage/imports";
+pub const BALANCES: &str = "kind=balances&currency=coins";
 
-async fn upload(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Answer {
+pub async fn upload(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Answer {
     client.send(client.request(Method::POST, &format!("{IMPORTS}?{query}")).body(file)).await
 }
 

@@ -1,5 +1,7 @@
 //! The operator's networks, their keys and plans.
 
+mod grace;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Executor as _;

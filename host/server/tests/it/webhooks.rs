@@ -19,7 +19,7 @@ use receiver::{Receiver, Reply};
 const WEBHOOKS: &str = "/api/manage/webhooks";
 
 /// A hub that may send to 127.0.0.2, and gives up a request after a second.
-async fn start(backend: Backend) -> Hub {
+pub async fn start(backend: Backend) -> Hub {
     start_with(backend, &[]).await
 }
 
@@ -32,19 +32,19 @@ async fn start_with(backend: Backend, bounds: &[(Limit, i64)]) -> Hub {
     .await
 }
 
-async fn receiver() -> Receiver {
+pub async fn receiver() -> Receiver {
     Receiver::start("127.0.0.2:0").await
 }
 
 /// Creates a webhook; returns its id and secret.
-async fn add(owner: &Client, url: &str, events: &[&str]) -> (String, String) {
+pub async fn add(owner: &Client, url: &str, events: &[&str]) -> (String, String) {
     let made = owner.post(WEBHOOKS, json!({"url": url, "events": events})).await.expect(201).clone();
     let text = |name: &str| made[name].as_str().unwrap().to_owned();
     (text("webhookId"), text("secret"))
 }
 
 /// Makes a change that an event `CONFIG_UPDATED` reports.
-async fn publish(owner: &Client, namespace: &str) {
+pub async fn publish(owner: &Client, namespace: &str) {
     let doc = json!({"group": "g", "namespace": namespace, "doc": 1});
     owner.post("/api/plugin/config/publish", doc).await.expect(200);
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, in_current_tenant};
+use hub_platform::networks::service as networks;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -74,10 +75,14 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
     let mut turn = Turn { app, network, shared, handlers: HashMap::new(), calls: JoinSet::new() };
     let stopping = app.stopping();
     turn.follow_chain().await?;
-    let (mut is_marked, mut is_over) = (true, false);
+    let (mut is_marked, mut is_over, mut looked_at) = (true, false, Instant::now());
     loop {
         // For good: the network may come back, and then another turn begins.
         is_over = is_over || !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
+        if looked_at.elapsed() >= IDLE {
+            is_over = is_over || !networks::is_active(&app.db, network).await?;
+            looked_at = Instant::now();
+        }
         if !is_over {
             if is_marked {
                 turn.follow_chain().await?;

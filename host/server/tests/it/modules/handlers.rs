@@ -33,7 +33,7 @@ pub async fn vote(owner: &Client, key: &str) {
 }
 
 /// Number of handled events by their effects.
-async fn handled(owner: &Client) -> i64 {
+pub async fn handled(owner: &Client) -> i64 {
     let read = owner.get("/api/plugin/economy/farm/f1/statistics").await.expect(200).clone();
     let of_life = |it: &&Value| it["statisticName"] == "handled" && it["periodType"] == "LIFETIME";
     let found = read["statistics"].as_array().unwrap().iter().find(of_life).map(|it| it["value"].as_i64().unwrap());

@@ -6,7 +6,9 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, in_current_tenant, with_tenant};
+use hub_platform::networks::service as networks;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::{Millis, Settled};
@@ -109,10 +111,14 @@ struct Turn<'a> {
 async fn serve(app: &App, network: NetworkId) -> Result<(), Error> {
     let stopping = app.stopping();
     let mut turn = Turn { app, network, waiting: VecDeque::new(), calls: JoinSet::new(), running: HashSet::new() };
-    let mut is_over = false;
+    let (mut is_over, mut looked_at) = (!networks::is_active(&app.db, network).await?, Instant::now());
     loop {
         // For good: the network may come back, and then another task begins.
         is_over = is_over || !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
+        if looked_at.elapsed() >= LOOK_INTERVAL {
+            is_over = is_over || !networks::is_active(&app.db, network).await?;
+            looked_at = Instant::now();
+        }
         if !is_over {
             turn.start_calls().await?;
         }
