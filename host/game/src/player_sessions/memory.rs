@@ -75,6 +75,11 @@ impl OpenSession {
         }
     }
 
+    /// True if the session of this fence is open, as far as is known.
+    pub(super) fn is_sure_of(&self, fence: i64) -> bool {
+        self.fence == fence && !self.is_unsure
+    }
+
     /// True if the session is lost by what is seen now, or the database has to say what became of it.
     pub(super) fn observe(&mut self, seen: Sighting, now: Moment) -> bool {
         if self.is_outdated || self.is_unsure {

@@ -10,7 +10,7 @@ use crate::events::{self, EventKind};
 use crate::networks;
 use crate::player_sessions::error::SessionError;
 use crate::player_sessions::hooks::EndHooks;
-use crate::player_sessions::memory::{PlayerSessions, Sighting};
+use crate::player_sessions::memory::{NetworkSessions, PlayerSessions, Sighting};
 use crate::player_sessions::model::{SaveDecision, SavedSession, Session, SessionEnd, SessionState};
 use crate::player_sessions::opening::{self, Opened};
 use crate::player_sessions::store;
@@ -35,7 +35,7 @@ pub async fn open(
 pub async fn newest(app: &App, network: NetworkId, player: PlayerId) -> Result<Option<Session>, SessionError> {
     let found = store::get(&app.db, network, player).await?;
     match found {
-        Some(session) if session.is_open() && is_lost(app, network, &session) => {
+        Some(session) if session.is_open() && is_known_as_lost(app, network, &session) != Some(false) => {
             end_lost(app, network, player).await?;
             Ok(store::get(&app.db, network, player).await?)
         }
@@ -45,9 +45,13 @@ pub async fn newest(app: &App, network: NetworkId, player: PlayerId) -> Result<O
 
 /// The player's newest session, without ending one that is lost: for requests whose transaction may yet be undone.
 pub async fn shown(app: &App, network: NetworkId, player: PlayerId) -> Result<Option<Session>, SessionError> {
-    let found = store::get(&app.db, network, player).await?;
+    let is_unknown = |session: &Session| session.is_open() && is_known_as_lost(app, network, session).is_none();
+    let found = match store::get(&app.db, network, player).await? {
+        Some(session) if is_unknown(&session) => store::get(&app.db, network, player).await?,
+        found => found,
+    };
     Ok(found.map(|session| {
-        if session.is_open() && is_lost(app, network, &session) {
+        if session.is_open() && is_known_as_lost(app, network, &session).unwrap_or(!session.is_current) {
             Session { state: SessionState::Lost, ended_at: Some(app.clock.now()), ..session }
         } else {
             session
@@ -60,21 +64,39 @@ pub(super) fn is_online(app: &App, network: NetworkId, server: &Identifier) -> b
     app.state::<Presence>().with(network, |presence| presence.server(server.as_str(), now).is_some())
 }
 
-fn sighting(app: &App, network: NetworkId, player: PlayerId, server: &Identifier) -> Sighting {
+/// Looks at a network's sessions together with the presence of one's server and player, so that nobody comes or leaves
+/// between both.
+fn look<T>(
+    app: &App,
+    network: NetworkId,
+    session: &Session,
+    work: impl FnOnce(&mut NetworkSessions, Sighting) -> T,
+) -> T {
     let now = app.clock.now();
-    app.state::<Presence>().with(network, |presence| Sighting {
-        is_server_online: presence.server(server.as_str(), now).is_some(),
-        is_player_online: presence.locate(player, now).is_some(),
+    app.state::<Presence>().with(network, |presence| {
+        let seen = Sighting {
+            is_server_online: presence.server(session.server_id.as_str(), now).is_some(),
+            is_player_online: presence.locate(session.player_uuid, now).is_some(),
+        };
+        app.state::<PlayerSessions>().with(network, |sessions| work(sessions, seen))
     })
 }
 
-/// True if an open session is lost.
+/// True if a session that was read without a lock is lost; `None` if it is not known as open, because it ended since, or
+/// changes now.
+fn is_known_as_lost(app: &App, network: NetworkId, session: &Session) -> Option<bool> {
+    let now = app.clock.moment();
+    look(app, network, session, |sessions, seen| {
+        let open = sessions.open.get_mut(&session.player_uuid)?;
+        open.is_sure_of(session.fence).then(|| !session.is_current || open.observe(seen, now))
+    })
+}
+
+/// True if an open session, whose row is locked, is lost.
 fn is_lost(app: &App, network: NetworkId, session: &Session) -> bool {
     let now = app.clock.moment();
-    let seen = sighting(app, network, session.player_uuid, &session.server_id);
-    let sessions = app.state::<PlayerSessions>();
-    sessions.restored(network, session, now);
-    sessions.with(network, |sessions| {
+    app.state::<PlayerSessions>().restored(network, session, now);
+    look(app, network, session, |sessions, seen| {
         let open = sessions.open.get_mut(&session.player_uuid);
         !session.is_current || open.is_some_and(|open| open.observe(seen, now))
     })

@@ -20,6 +20,9 @@ const PARTIES: usize = 100;
 const ALONE: usize = 700;
 /// First players of the order that are looked at in each round.
 const LOOKED_AT: usize = 48;
+/// Time for which the first of the line waits at most, a party, too: smaller ones pass it for 30 s, then slots are kept
+/// for it. Kills and a busy machine take the rest.
+const LONGEST_AT_HEAD: Duration = Duration::from_secs(90);
 
 /// Those of a ticket, the leader first.
 fn members(number: usize) -> Vec<usize> {
@@ -117,6 +120,7 @@ async fn a_thousand_players_get_forty_slots_by_turns() {
     let began = Instant::now();
     let (mut random, mut rounds, mut beaten) = (StdRng::seed_from_u64(33), 0, Instant::now());
     let mut joined = HashSet::new();
+    let mut head = (waiting[0].clone(), began);
     while !waiting.is_empty() {
         assert!(began.elapsed() < Duration::from_secs(240), "{} still wait", waiting.len());
         rounds += 1;
@@ -163,6 +167,14 @@ async fn a_thousand_players_get_forty_slots_by_turns() {
             joined.insert(id.to_owned());
         }
         waiting.retain(|id| !joined.contains(id));
+        match waiting.first() {
+            Some(first) if *first == head.0 => {
+                let waited = head.1.elapsed();
+                assert!(waited < LONGEST_AT_HEAD, "{:?} are first since {waited:?}", tickets[first]);
+            }
+            Some(first) => head = (first.clone(), Instant::now()),
+            None => {}
+        }
         for ticket in &states {
             assert!(["WAITING", "MATCHED"].contains(&ticket["state"].as_str().unwrap()), "{ticket}");
         }

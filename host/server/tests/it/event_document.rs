@@ -10,6 +10,18 @@ use crate::servers::{join, register, uuid};
 use crate::support::{Client, Event, Events, Hub, on_both};
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
+/// Events that only streams get that name them.
+const ON_REQUEST: [&str; 9] = [
+    "SESSION_REQUESTED",
+    "SESSION_ENDED",
+    "DELIVERY_READY",
+    "DELIVERY_SETTLED",
+    "TICKET_MATCHED",
+    "TICKET_UPDATED",
+    "REPORT_CREATED",
+    "APPEAL_CREATED",
+    "CHAT_VERDICT",
+];
 
 /// Violations of a value against a schema, which must name all possible fields.
 fn problems(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -191,6 +203,7 @@ on_both! {
         for server in ["lobby", "islands-1"] {
             streams.push(stream(&client, server, &types).await);
         }
+        let mut unnamed = client.events(Some("lobby"), None).await;
         happen(&hub, &client).await;
         // A stream from an unknown position begins with RESYNC.
         let request = client.request(Method::GET, "/api/plugin/events").header("Last-Event-ID", "nothing");
@@ -207,6 +220,15 @@ on_both! {
             }
             hub.advance_ms(1_000);
             assert!(seen.len() < 500, "never seen: {missing:?}");
+        }
+        let last = json!({"playerUuid": uuid(9), "playerName": "p9", "message": "the last line", "serverId": "lobby"});
+        post(&client, "/api/plugin/chat", last).await;
+        loop {
+            let event = unnamed.next().await.unwrap();
+            assert!(!ON_REQUEST.contains(&event.name.as_str()), "nobody asked for {}", event.name);
+            if event.data["message"] == "the last line" {
+                break;
+            }
         }
         for event in seen {
             let title = names[event.name.as_str()];

@@ -47,6 +47,7 @@ async fn leave(client: &Client, player: u64) {
 on_each! {
     a_player_has_visits_and_time(super::patient)
     a_visit_is_split_at_midnight_in_utc(super::patient)
+    a_visit_is_listed_for_thirty_days(super::patient)
     an_erasure_keeps_the_numbers_of_days(super::patient)
     passes_at_once_count_a_visit_once(super::patient)
     a_thousand_players_join_with_one_heartbeat(super::patient)
@@ -122,6 +123,26 @@ async fn a_visit_is_split_at_midnight_in_utc(hub: Hub) {
     leave(&client, 1).await;
     assert_eq!(play_time_of(&client, 1).await["days"], split);
     assert_eq!(days(&client, "").await[0]["playtimeMs"], json!(HOUR));
+}
+
+async fn a_visit_is_listed_for_thirty_days(hub: Hub) {
+    let client = hub.network().await;
+    for day in 0..32 {
+        register(&client, "lobby-1", json!({})).await;
+        join(&client, "lobby-1", 1).await;
+        hub.advance_ms(day + 1);
+        leave(&client, 1).await;
+        hub.advance_ms(24 * HOUR - day - 1);
+    }
+    // 32 days later those of the first two days are too old; the one that ended 30 days ago but for a moment is not.
+    let visits = visits_of(&client, 1).await;
+    assert_eq!((visits.len(), visits.last().unwrap().1), (30, 2 * 24 * HOUR as i64), "{visits:?}");
+    let play_time = play_time_of(&client, 1).await;
+    let days = play_time["days"].as_array().unwrap();
+    assert_eq!((&play_time["visits"], &play_time["totalMs"]), (&json!(32), &json!(32 * 33 / 2)));
+    let (newest, oldest) = (&days[0], &days[29]);
+    assert_eq!(days.len(), 30);
+    assert_eq!((newest, oldest), (&json!({"day": "2027-04-10", "ms": 32}), &json!({"day": "2027-03-12", "ms": 3})));
 }
 
 async fn an_erasure_keeps_the_numbers_of_days(hub: Hub) {

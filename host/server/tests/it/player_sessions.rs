@@ -311,6 +311,21 @@ on_both! {
         save(&client, 4, last, json!({"data": data("n", &json!(1))})).await.expect_error(409, "stale_session");
     }
 
+    async fn a_session_that_is_lost_while_it_is_read_is_not_open(hub: Hub) {
+        let client = hub.network().await;
+        for round in 0..20 {
+            register(&client, "a", json!({})).await;
+            for player in 0..8 {
+                open(&client, player, "a").await;
+            }
+            // The hub ends them by itself, beside the requests.
+            hub.advance_ms(30_000);
+            let reads = (0..8).flat_map(|player| [player; 4]).map(|player| state(&client, player));
+            let states = futures_util::future::join_all(reads).await;
+            assert!(states.iter().all(|state| state == "LOST"), "in round {round}: {states:?}");
+        }
+    }
+
     async fn lost_sessions_end_without_being_asked_for(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;

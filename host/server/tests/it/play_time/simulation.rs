@@ -1,9 +1,10 @@
-//! A month of a thousand players, against a plain model.
+//! A month of a thousand players, with restarts, kills and moves, against a plain model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hub::presence;
+use hub::values::NetworkId;
 use serde_json::{Value, json};
 
 use super::{days, patient, play_time_of};
@@ -131,6 +132,34 @@ fn text(number: i64) -> String {
     date.to_string()
 }
 
+/// Stops or kills the hub, and starts it again later.
+async fn interrupt(hub: Hub, client: &Client, is_killed: bool, passed: u64) -> (Hub, Client) {
+    let later = Duration::from_millis(passed);
+    let hub = if is_killed {
+        // Its loops end where they are; nothing more is saved.
+        hub.app.begin_stop();
+        hub.abandon(later).await
+    } else {
+        hub.restart(later).await
+    };
+    let client = hub.with_key(client.key.as_deref().unwrap()).for_network(client.network.unwrap());
+    (hub, client)
+}
+
+/// The owner forgets the network, and the next one reads it from the database. An owner that died saved nothing.
+async fn move_to_another_owner(hub: &Hub, network: NetworkId, is_alive: bool) {
+    let states = hub.app.components().network_states();
+    for state in states.iter().filter(|_| is_alive) {
+        state.save(&hub.app, network).await.unwrap();
+    }
+    for state in states {
+        state.evict(&hub.app, network);
+    }
+    for state in states {
+        state.restore(&hub.app, network).await.unwrap();
+    }
+}
+
 on_each! { a_month_is_counted_as_the_model_says(super::patient) }
 
 async fn a_month_is_counted_as_the_model_says(mut hub: Hub) {
@@ -147,12 +176,18 @@ async fn a_month_is_counted_as_the_model_says(mut hub: Hub) {
         step += 1;
         let passed = 1_800_000 + dice.below(17_000) * 1_000 + dice.below(1_000);
         now += passed as i64;
-        if step.is_multiple_of(40) {
-            hub = hub.restart(Duration::from_millis(passed)).await;
-            client = hub.with_key(client.key.as_deref().unwrap()).for_network(client.network.unwrap());
-        } else {
-            hub.advance_ms(passed);
-        }
+        (hub, client) = match step % 48 {
+            12 | 36 => interrupt(hub, &client, step % 48 == 36, passed).await,
+            24 => {
+                hub.advance_ms(passed);
+                move_to_another_owner(&hub, client.network.unwrap(), step % 96 == 24).await;
+                (hub, client)
+            }
+            _ => {
+                hub.advance_ms(passed);
+                (hub, client)
+            }
+        };
         presence::service::save_all(&hub.app).await.unwrap();
         for (server, (id, kind)) in SERVERS.iter().enumerate() {
             if now - last_beats[server] >= OFFLINE_AFTER {

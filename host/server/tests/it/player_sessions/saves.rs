@@ -55,6 +55,22 @@ on_both! {
         assert_eq!(save(&client, 1, fence, json!({})).await.expect(200), &json!({"versions": [], "closed": false}));
     }
 
+    async fn a_body_may_be_twice_as_large_as_its_data(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "a", json!({})).await;
+        let fence = open(&client, 1, "a").await;
+        // As JSON in JSON most of it takes two bytes.
+        let data = json!(vec![""; 87_000]).to_string();
+        let body = json!({"data": entries(4, &data)});
+        let size = body.to_string().len();
+        assert!(4 * data.len() < 1024 * 1024 && (1_700_000..2 * 1024 * 1024).contains(&size), "{size}");
+        save(&client, 1, fence, body).await.expect(200);
+        assert_eq!(namespaces(&client, 1).await.iter().filter(|(_, stored, _)| *stored == data).count(), 4);
+        let padded = json!({"data": entries(1, "1"), "unknown": "x".repeat(2 * 1024 * 1024)});
+        save(&client, 1, fence, padded).await.expect_error(413, "body_too_large");
+        assert_eq!(namespaces(&client, 1).await.len(), 4);
+    }
+
     async fn the_same_save_again_has_no_second_effect(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;

@@ -117,6 +117,59 @@ on_both! {
         assert!(texts(&owner, "").await.is_empty());
     }
 
+    async fn no_line_is_kept_for_zero_days(hub: Hub) {
+        let owner = hub.network().await;
+        say(&owner, 1, "kept", "lobby").await.expect(204);
+        assert_eq!(texts(&owner, "").await, ["kept"]);
+        let mut events = stream(&owner, "CHAT,CHAT_VERDICT").await;
+        let network = format!("/api/admin/networks/{}", owner.network.unwrap());
+        limit_to(&hub, &owner, json!({"chatHistoryDays": 0})).await;
+        hub.advance_ms(1_000);
+        assert_eq!(owner.get("/api/manage/network").await.expect(200)["chatHistoryDays"], 0);
+        keep(&owner, 1).await.expect_error(400, "invalid_request");
+        assert!(texts(&owner, "").await.is_empty());
+        // Servers get it as ever, and it is told that nothing is kept.
+        say(&owner, 1, "unkept", "lobby").await.expect(204);
+        assert_eq!(events.next_named("CHAT").await.data["message"], "unkept");
+        let told = events.next_named("CHAT_VERDICT").await.data;
+        assert_eq!((&told["id"], &told["message"]), (&Value::Null, &json!("unkept")));
+        let body = json!({"reporterUuid": uuid(2), "playerUuid": uuid(1), "reason": "Insults"});
+        assert_eq!(owner.post("/api/plugin/reports", body).await.expect(201)["chat"], json!([]));
+        // What was there goes: a plan with more days does not bring it back.
+        let stored = "SELECT COUNT(*) FROM chat_lines WHERE network_id = $1";
+        Hub::eventually("the lines are deleted", async || {
+            hub.advance_ms(3_600_000);
+            hub.app.db.query(stored).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0 == 0
+        })
+        .await;
+        hub.operator().await.patch(&network, json!({"plan": "default"})).await.expect(200);
+        hub.advance_ms(1_000);
+        assert_eq!(owner.get("/api/manage/network").await.expect(200)["chatHistoryDays"], 7);
+        assert!(texts(&owner, "").await.is_empty());
+        say(&owner, 1, "kept again", "lobby").await.expect(204);
+        assert_eq!(texts(&owner, "").await, ["kept again"]);
+    }
+
+    async fn networks_from_before_keep_no_lines(hub: Hub) {
+        let owner = hub.network().await;
+        // As a migration leaves them: without the setting.
+        let (id, row) = (owner.network.unwrap(), "SELECT name, plan FROM networks WHERE network_id = $1");
+        let (name, plan): (String, String) = hub.app.db.query(row).bind(id).one().await.unwrap();
+        let gone = "DELETE FROM networks WHERE network_id = $1";
+        hub.app.db.write(gone).bind(id).execute().await.unwrap();
+        let older = "INSERT INTO networks (network_id, name, plan, suspended, signing_secret, created_at)
+             VALUES ($1, $2, $3, FALSE, '', $4)";
+        hub.app.db.write(older).bind(id).bind(&name).bind(&plan).bind(NOW).execute().await.unwrap();
+        let hub = hub.restart(std::time::Duration::from_secs(1)).await;
+        let owner = hub.with_key(owner.key.as_deref().unwrap());
+        assert_eq!(owner.get("/api/manage/network").await.expect(200)["chatHistoryDays"], 0);
+        say(&owner, 1, "unkept", "lobby").await.expect(204);
+        assert!(texts(&owner, "").await.is_empty());
+        keep(&owner, 30).await.expect(200);
+        say(&owner, 1, "kept", "lobby").await.expect(204);
+        assert_eq!(texts(&owner, "").await, ["kept"]);
+    }
+
     async fn verdicts_are_told_and_kept(hub: Hub) {
         let owner = hub.network().await;
         install(&owner, "chat-guard", "chat", json!({"words": ["heck"]})).await;
@@ -143,6 +196,22 @@ on_both! {
         let hook = json!({"url": "https://hook.invalid/x", "events": ["CHAT_VERDICT"]});
         owner.key_with(&["network:manage", "events:read"]).await.post("/api/manage/webhooks", hook.clone()).await.expect(201);
         owner.key_with(&["network:manage"]).await.post("/api/manage/webhooks", hook).await.expect_error(403, "forbidden_scope");
+    }
+
+    async fn a_mute_by_a_filter_names_its_line_and_call(hub: Hub) {
+        let owner = hub.network().await;
+        let mute = json!({"afterFloods": 1, "durationMs": 60_000, "reason": "Flooding"});
+        install(&owner, "chat-guard", "chat", json!({"flood": {"messages": 1, "perMs": 60_000, "mute": mute}})).await;
+        say(&owner, 1, "first", "lobby").await.expect(204);
+        assert!(say(&owner, 1, "second", "lobby").await.status.is_client_error());
+        let mute = owner.get("/api/manage/punishments").await.expect(200)["items"][0].clone();
+        let refused = lines(&owner, "?limit=1").await.remove(0);
+        assert_eq!((&refused["verdict"], &refused["message"]), (&json!("REFUSED"), &json!("second")));
+        assert_eq!((&mute["type"], &mute["playerUuid"], &mute["reason"]), (&json!("MUTE"), &json!(uuid(1)), &json!("Flooding")));
+        let origin = json!({"module": "chat-guard", "version": 1, "callId": refused["callId"], "chatId": refused["id"],
+            "reportId": null});
+        assert_eq!(mute["origin"], origin, "{mute}");
+        assert!(refused["callId"].is_string() && refused["id"].is_string(), "{refused}");
     }
 
     async fn a_report_keeps_the_lines_before_it(hub: Hub) {

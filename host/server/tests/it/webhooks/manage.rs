@@ -62,6 +62,8 @@ async fn invalid_webhooks_are_refused(hub: Hub) {
         ("events", json!(["NONSENSE"])),
         ("events", json!(["TRANSFER"])),
         ("events", json!(["SIGNING_SECRET_ROTATED"])),
+        ("events", json!(["SESSION_REQUESTED"])),
+        ("events", json!(["TICKET_UPDATED"])),
         ("events", json!("CHAT")),
         ("kind", json!("SLACK")),
         ("name", json!(" ")),
@@ -70,6 +72,10 @@ async fn invalid_webhooks_are_refused(hub: Hub) {
         body[field] = value;
         owner.post(WEBHOOKS, body).await.expect_error(400, "invalid_request");
     }
+    let newer = ["SESSION_ENDED", "DELIVERY_READY", "DELIVERY_SETTLED", "TICKET_MATCHED", "REPORT_CREATED"];
+    let newer = [&newer[..], &["APPEAL_CREATED", "CHAT_VERDICT"]].concat();
+    let (id, _) = add(&owner, &url, &newer).await;
+    assert_eq!(get(&owner, &id).await["events"].as_array().unwrap().len(), newer.len());
     let (id, _) = add(&owner, &url, &["CHAT", "CHAT"]).await;
     assert_eq!(get(&owner, &id).await["events"], json!(["CHAT"]));
     let path = format!("{WEBHOOKS}/{id}");
