@@ -1,22 +1,30 @@
 // Builds a module's component. Called by `hub module build` as
-// node build.mjs ENTRY WIT-FOLDER WORLD POINTS OUTPUT
+// node build.mjs ENTRY WIT-FOLDER WORLD INTERFACES ABSENT OUTPUT
+// with the interfaces that the module exports, and those of its points that module.toml does not declare.
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
-const [entry, witPath, world, points, output] = process.argv.slice(2);
+const [entry, witPath, world, interfaces, absent, output] = process.argv.slice(2);
 
 // The tools are dependencies of the module, not of the SDK.
 const tool = async (name) => import(pathToFileURL(createRequire(resolve("package.json")).resolve(name)).href);
 const { build } = (await tool("esbuild")).default;
 const { componentize } = (await tool("componentize-qjs")).default;
 
-const wrapped = (point) => {
-  const wrap = `wrap${point[0].toUpperCase()}${point.slice(1)}`;
-  return `import { ${wrap} } from "network-hub-module/entry";\nexport const ${point} = ${wrap}(module.${point});`;
+const wrapped = (name) => {
+  const wrap = `wrap${name[0].toUpperCase()}${name.slice(1)}`;
+  return `import { ${wrap} } from "network-hub-module/entry";\nexport const ${name} = ${wrap}(module.${name});`;
 };
+
+const refused = (name) => {
+  const why = `the module exports \`${name}\`, which its module.toml does not declare`;
+  return `if (${JSON.stringify(name)} in module) throw new Error(${JSON.stringify(why)});`;
+};
+
+const lines = (names, line) => names.split(",").filter((name) => name !== "").map(line);
 
 // The hub's interfaces, in the version of the module's contract.
 const [, version] = /@([\d.]+);/.exec(await readFile(join(witPath, "module.wit"), "utf8"));
@@ -34,7 +42,11 @@ const contract = {
 
 const bundle = await build({
   stdin: {
-    contents: `import * as module from ${JSON.stringify(`./${entry}`)};\n${points.split(",").map(wrapped).join("\n")}`,
+    contents: [
+      `import * as module from ${JSON.stringify(`./${entry}`)};`,
+      ...lines(interfaces, wrapped),
+      ...lines(absent, refused),
+    ].join("\n"),
     resolveDir: process.cwd(),
   },
   bundle: true,

@@ -7,8 +7,15 @@ use std::path::Path;
 use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::Resolve;
 
-/// Points, each in the oldest version of the contract that has it.
-const POINTS: [(&str, &str); 4] = [("matchmaking", "1.0"), ("chat", "1.0"), ("punishment", "1.0"), ("events", "1.1")];
+/// Points with their interfaces, each in the oldest version of the contract that has it.
+const POINTS: [(&str, &str, &[&str]); 6] = [
+    ("matchmaking", "1.0", &["matchmaking"]),
+    ("chat", "1.0", &["chat"]),
+    ("punishment", "1.0", &["punishment"]),
+    ("events", "1.1", &["events"]),
+    ("endpoints", "1.1", &["endpoints"]),
+    ("schedules", "1.1", &["schedules", "timers"]),
+];
 
 /// Interfaces, with the beginning of their names in C.
 const NAMES: [(&str, &str); 7] = [
@@ -23,13 +30,15 @@ const NAMES: [(&str, &str); 7] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("needs the folder to write to")?;
-    for (point, version) in POINTS {
+    for (point, version, interfaces) in POINTS {
         let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit").join(version);
         let mut resolve = Resolve::default();
-        let (package, _) = resolve.push_dir(&contract)?;
-        let world = resolve.select_world(&[package], Some(&format!("{point}-module")))?;
+        resolve.push_dir(&contract)?;
+        let package = resolve.push_str("hub.wit", &world_of(interfaces, version))?;
+        let world = resolve.select_world(&[package], Some("hub"))?;
         let has = |name: &str| contract.join(name).with_extension("wit").exists();
-        let names = NAMES.into_iter().chain([(point, point)]).filter(|(name, _)| has(name));
+        let imported = NAMES.into_iter().filter(|(name, _)| has(name));
+        let names = imported.chain(interfaces.iter().map(|name| (*name, *name)));
         let options = wit_bindgen_c::Opts {
             no_object_file: true,
             rename: names.map(|(name, to)| (format!("network-hub:module/{name}@{version}.0"), to.to_owned())).collect(),
@@ -45,4 +54,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// A world that exports these interfaces, in a package of its own.
+fn world_of(interfaces: &[&str], version: &str) -> String {
+    let include = |name: &&str| format!("include network-hub:module/{name}-module@{version}.0;");
+    let includes: Vec<_> = interfaces.iter().map(include).collect();
+    format!("package network-hub:bindings;\nworld hub {{ {} }}\n", includes.concat())
 }

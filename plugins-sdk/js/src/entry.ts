@@ -3,10 +3,15 @@
 import log from "network-hub:module/log";
 import type { CallContext } from "network-hub-module";
 import type { Chat } from "./chat.ts";
+import { type GivenRequest, requested, responded } from "./endpoint.ts";
+import type { Endpoints } from "./endpoints.ts";
 import type { Events, HandlerContext } from "./events.ts";
-import { type GivenEvent, lifted, outcome } from "./handler.ts";
+import type { GivenEvent, GivenTick, GivenTimer } from "./handler.ts";
+import { failing, lifted, loweredAll, ticked, timed } from "./handler.ts";
 import type { Matchmaking } from "./matchmaking.ts";
 import type { Punishment } from "./punishment.ts";
+import type { Schedules } from "./schedules.ts";
+import type { Timers } from "./timers.ts";
 
 export const wrapChat = (chat: Chat) => ({ filter: call(chat.filter.bind(chat)) });
 
@@ -18,10 +23,30 @@ export const wrapMatchmaking = (matchmaking: Matchmaking) => ({
 });
 
 export const wrapEvents = (events: Events) => ({
-  handle: orThrow(
-    call((context: HandlerContext, given: GivenEvent) => outcome(() => events.handle(context, lifted(given)))),
-  ),
+  handle: handler((context, given: GivenEvent) => loweredAll(events.handle(context, lifted(given)))),
 });
+
+export const wrapSchedules = (schedules: Schedules) => ({
+  tick: handler((context, given: GivenTick) => loweredAll(schedules.tick(context, ticked(given)))),
+});
+
+export const wrapTimers = (timers: Timers) => ({
+  fire: handler((context, given: GivenTimer) => loweredAll(timers.fire(context, timed(given)))),
+});
+
+export const wrapEndpoints = (endpoints: Endpoints) => ({
+  answer: handler((context, given: GivenRequest) => responded(endpoints.answer(context, requested(given)))),
+});
+
+/** What is thrown as a failure of the contract is one; other errors are not the contract's. */
+function handler<G, R extends object>(serve: (context: HandlerContext, given: G) => R) {
+  const logged = call((context: HandlerContext, given: G) => failing(() => serve(context, given)));
+  return (context: HandlerContext, given: G): R => {
+    const answer = logged(context, given);
+    if ("failure" in answer) throw answer.failure;
+    return answer;
+  };
+}
 
 /** Uses the call's time and seed as clock and randomness, and logs an error before it ends the call. */
 function call<C extends CallContext, A extends unknown[], R>(serve: (context: C, ...input: A) => R) {
@@ -49,7 +74,7 @@ globalThis.Date = class extends Date {
   static override now = (): number => nowMs;
 } as DateConstructor;
 
-/** In the contract, a refusal is the error of a ranking, and a failure that of a handler. */
+/** In the contract, a refusal is the error of a ranking. */
 function orThrow<A extends unknown[], T, E>(serve: (...input: A) => T[] | E) {
   return (...input: A): T[] => {
     const answer = serve(...input);

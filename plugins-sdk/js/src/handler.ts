@@ -3,9 +3,11 @@
 import { HostError } from "network-hub-module";
 import type { ChatTarget, Effect, Effects, Operation, PlayerUuidOrName } from "./effects.ts";
 import { type Event, Reject, Retry } from "./events.ts";
+import type { Tick } from "./schedules.ts";
+import type { Timer } from "./timers.ts";
 
 /** A value of the contract. */
-type Lowered = Record<string, unknown>;
+export type Lowered = Record<string, unknown>;
 
 /** A failure of the contract. */
 export interface Failure {
@@ -20,18 +22,37 @@ export interface GivenEvent extends Omit<Event, "type" | "at" | "data"> {
   data: string;
 }
 
-export function lifted({ kind, atMs, data, ...rest }: GivenEvent): Event {
-  return { ...rest, type: kind, at: atMs, data: JSON.parse(data) as Record<string, unknown> };
+/** A tick of the contract. */
+export interface GivenTick extends Omit<Tick, "dueAt"> {
+  dueAtMs: number;
 }
 
-/** The effects that a handler returns, or the failure that it throws. Other errors are not the contract's. */
-export function outcome(handle: () => Effect[]): Lowered[] | Failure {
+/** A timer of the contract. */
+export interface GivenTimer {
+  key: string;
+  atMs: number;
+  payload: string;
+}
+
+type Fields = Record<string, unknown>;
+
+export function lifted({ kind, atMs, data, ...rest }: GivenEvent): Event {
+  return { ...rest, type: kind, at: atMs, data: JSON.parse(data) as Fields };
+}
+
+export const ticked = ({ dueAtMs, ...rest }: GivenTick): Tick => ({ ...rest, dueAt: dueAtMs });
+
+export const timed = ({ key, atMs, payload }: GivenTimer): Timer =>
+  ({ key, at: atMs, payload: JSON.parse(payload) as Fields });
+
+/** The answer, or the failure that is thrown. Other errors are not the contract's. */
+export function failing<R extends object>(serve: () => R): R | { failure: Failure } {
   try {
-    return (handle() ?? []).map(lowered);
+    return serve();
   } catch (error) {
-    if (error instanceof Retry) return { tag: "retry", val: error.message };
-    if (error instanceof Reject) return { tag: "reject", val: error.message };
-    if (error instanceof HostError) return failure(error);
+    if (error instanceof Retry) return { failure: { tag: "retry", val: error.message } };
+    if (error instanceof Reject) return { failure: { tag: "reject", val: error.message } };
+    if (error instanceof HostError) return { failure: failure(error) };
     throw error;
   }
 }
@@ -47,6 +68,9 @@ function failure({ tag, message }: HostError): Failure {
       return { tag: "reject", val: message };
   }
 }
+
+/** The effects that a handler returns; none if it returns nothing. */
+export const loweredAll = (effects: Effect[] | undefined): Lowered[] => (effects ?? []).map(lowered);
 
 function lowered(effect: Effect): Lowered {
   const { optional = false, ...named } = effect;

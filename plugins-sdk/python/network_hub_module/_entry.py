@@ -7,7 +7,7 @@ from componentize_py_types import Err
 from wit_world.imports import log
 
 
-HANDLERS = {"Events"}
+HANDLERS = {"Events", "Endpoints", "Schedules", "Timers"}
 
 ERRORS = {"Refusal", "Failure_Retry", "Failure_Reject"}
 """In the contract, a refusal is the error of a ranking, and a failure that of a handler."""
@@ -22,9 +22,15 @@ def wrapped(point: type) -> type:
         # Contract 1.0 has no effects.
         from ._handler import adapted
 
-        methods = {name: adapted(method) for name, method in methods.items()}
+        methods = {name: adapted(point.__name__, method) for name, method in methods.items()}
     methods = {name: _call(method, random) for name, method in methods.items()}
     return type(point.__name__, (point,), methods)
+
+
+def refuse(module, name: str, interface: str) -> None:
+    """Ends the build of a module with a class that would never be called."""
+    if hasattr(module, name):
+        raise TypeError(f"the module has a class {name}, but its module.toml does not declare `{interface}`")
 
 
 def _call(method, random):

@@ -4,20 +4,25 @@ import dataclasses
 import json
 from functools import wraps
 
+from wit_world.exports import endpoints as answers
 from wit_world.imports import effects as contract
 
 from ._host import HostError
 from .effects import Effect
+from .endpoints import Request
 from .events import Event, Reject, Retry
+from .schedules import Tick
+from .timers import Timer
 
 
-def adapted(handle):
+def adapted(point, handle):
     """The handler with its own events, effects and exceptions in the place of the contract's."""
+    lifted, lowered = _FORMS[point]
 
     @wraps(handle)
     def call(self, context, given):
         try:
-            return [_lowered(effect) for effect in handle(self, context, Event(**vars(given))) or ()]
+            return lowered(handle(self, context, lifted(given)))
         except Retry as error:
             return contract.Failure_Retry(str(error))
         except Reject as error:
@@ -89,3 +94,26 @@ def _lowered(effect):
     record, action, fields = plan
     values = [convert(getattr(effect, field)) for field, convert in fields]
     return contract.Effect(action(record(*values)), effect.optional)
+
+
+def _all_lowered(effects):
+    return [_lowered(effect) for effect in effects or ()]
+
+
+def _request(given):
+    fields = vars(given) | {"parameters": dict(given.parameters), "headers": dict(given.headers)}
+    return Request(**fields)
+
+
+def _response(response):
+    body = response.body.encode() if isinstance(response.body, str) else response.body
+    return answers.Response(response.status, [*response.headers.items()], body, _all_lowered(response.effects))
+
+
+_FORMS = {
+    "Events": (lambda given: Event(**vars(given)), _all_lowered),
+    "Endpoints": (_request, _response),
+    "Schedules": (lambda given: Tick(**vars(given)), _all_lowered),
+    "Timers": (lambda given: Timer(**vars(given)), _all_lowered),
+}
+"""The author's form of what a point is given, and the contract's of what it answers."""

@@ -54,16 +54,15 @@ fn votes_of(player: &str) -> Result<i64, Failure> {
 
 /// The hub has checked who sent it, and calls once for each vote however often it is sent.
 fn vote(config: &Config, request: &Request) -> Result<Response, Failure> {
-    let vote: Vote = match request.json() {
-        Ok(vote) => vote,
-        Err(answer) => return Ok(answer),
+    let Ok(Vote { player }) = request.json() else {
+        return Ok(Response::error(400, "invalid_request", "a vote has a `player`"));
     };
-    let votes = votes_of(&vote.player)? + 1;
+    let votes = votes_of(&player)? + 1;
     // Committed with the effects and the answer: all or nothing.
-    state::set(&format!("votes:{}", vote.player), &votes.to_string(), None)?;
+    state::set(&format!("votes:{player}"), &votes.to_string(), None)?;
     let reward = ModifyCurrency {
         owner_type: "player".into(),
-        owner_key: vote.player.clone(),
+        owner_key: player.clone(),
         currency: config.currency.clone(),
         amount: effects::amount(config.reward),
         reason: Some("vote".into()),
@@ -71,11 +70,11 @@ fn vote(config: &Config, request: &Request) -> Result<Response, Failure> {
     };
     let mut done = vec![reward.into()];
     if votes % 10 == 0 && !config.tenth.is_empty() {
-        info!("vote {votes} of {}", vote.player);
+        info!("vote {votes} of {player}");
         let kind = config.tenth.clone();
         done.push(
             Deliver {
-                player_uuid: Some(vote.player),
+                player_uuid: Some(player),
                 player_name: None,
                 kind,
                 payload: effects::json(&Count { votes }),

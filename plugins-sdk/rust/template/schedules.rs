@@ -54,7 +54,10 @@ impl Schedules for Evening {
 #[network_hub_module::export]
 impl Timers for Evening {
     fn fire(_: &CallContext, timer: &Timer) -> Result<Vec<Effect>, Failure> {
-        let HappyHour { number } = timer.payload()?;
+        // One that another version set.
+        let Ok(HappyHour { number }) = timer.payload() else {
+            return Err(Failure::Reject(format!("the timer {} has no number", timer.key)));
+        };
         Ok(vec![effects::announce(format!("Happy hour number {number} is over."))])
     }
 }

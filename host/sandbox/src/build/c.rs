@@ -39,6 +39,8 @@ pub(super) fn build(job: &BuildJob<'_>, symbols: Symbols) -> Result<Vec<u8>, Bui
     let source_folder = Path::new(&job.manifest.entry).parent().unwrap_or(Path::new(""));
     let mut command = Command::new(compiler()?);
     command.args(FLAGS).arg(symbols_flag(symbols)).args(["-Isdk", "-Isdk/include"]).current_dir(job.folder);
+    // The SDK has functions that serve in their place.
+    command.args(job.absent().map(|name| format!("-DHUB_NO_{}", name.to_uppercase())));
     // Every .c file in the entry's folder belongs to the module.
     command.args(sources(job.folder, source_folder)?).args(sources(job.folder, Path::new("sdk"))?);
     run(command.arg("-o").arg(&output), NEEDS)?;

@@ -10,19 +10,32 @@ use std::path::{Path, PathBuf};
 pub(super) struct BuildJob<'a> {
     pub(super) folder: &'a Path,
     pub(super) manifest: &'a Manifest,
+    /// Interfaces that the module exports.
+    pub(super) interfaces: Vec<&'static str>,
     /// For files that are needed during the build only.
     pub(super) work: &'a Path,
 }
 
 impl<'a> BuildJob<'a> {
-    pub(super) fn new(folder: &'a Path, manifest: &'a Manifest, work: &'a Path) -> Result<Self, BuildError> {
-        let job = Self { folder, manifest, work };
+    pub(super) fn new(
+        folder: &'a Path,
+        manifest: &'a Manifest,
+        interfaces: Vec<&'static str>,
+        work: &'a Path,
+    ) -> Result<Self, BuildError> {
+        let job = Self { folder, manifest, interfaces, work };
         let version = manifest::folder(&manifest.contract);
         for (name, content) in embedded::under(&format!("wit/{version}/")) {
             embedded::write(&job.wit().join(name), content)?;
         }
-        embedded::write(&job.wit().join("module.wit"), manifest.world().as_bytes())?;
+        embedded::write(&job.wit().join("module.wit"), manifest.world(&job.interfaces).as_bytes())?;
         Ok(job)
+    }
+
+    /// Interfaces of the module's points that it does not export.
+    pub(super) fn absent(&self) -> impl Iterator<Item = &'static str> {
+        let all = self.manifest.points.iter().flat_map(|point| point.interfaces());
+        all.map(|(name, _)| *name).filter(|name| !self.interfaces.contains(name))
     }
 
     /// The folder of the contract, with the module's world in it.

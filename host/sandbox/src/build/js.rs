@@ -15,10 +15,11 @@ pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
     if job.folder.join("tsconfig.json").exists() {
         run(Command::new("node").args([COMPILER, "--noEmit"]).current_dir(job.folder), NEEDS)?;
     }
-    let points: Vec<_> = job.manifest.points.iter().map(ToString::to_string).collect();
+    let absent: Vec<_> = job.absent().collect();
     let output = job.work.join("module.wasm");
     let mut command = Command::new("node");
-    command.arg(format!("{SDK}/build.mjs")).arg(&job.manifest.entry).arg(job.wit()).args(["module", &points.join(",")]);
+    command.arg(format!("{SDK}/build.mjs")).arg(&job.manifest.entry).arg(job.wit()).arg("module");
+    command.args([job.interfaces.join(","), absent.join(",")]);
     run(command.arg(&output).current_dir(job.folder), NEEDS)?;
     read_sealed(&output)
 }

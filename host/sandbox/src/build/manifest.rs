@@ -64,10 +64,10 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
-    /// The world of the module, as WIT in the contract's package.
-    pub(super) fn world(&self) -> String {
-        let points: Vec<_> = self.points.iter().map(|point| format!("    include {point}-module;\n")).collect();
-        format!("package {PACKAGE}@{};\n\nworld module {{\n{}}}\n", self.contract, points.concat())
+    /// The world of the module with these interfaces, as WIT in the contract's package.
+    pub(super) fn world(&self, interfaces: &[&str]) -> String {
+        let includes: Vec<_> = interfaces.iter().map(|name| format!("    include {name}-module;\n")).collect();
+        format!("package {PACKAGE}@{};\n\nworld module {{\n{}}}\n", self.contract, includes.concat())
     }
 }
 

@@ -90,7 +90,8 @@ pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
         return finish(manifest.name, &component, None, inputs, true);
     }
     let work = tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
-    let built = build_in(&BuildJob::new(&folder, &manifest, work.path())?, symbols)?;
+    let interfaces = module_toml::interfaces(&manifest.points, declared.as_deref());
+    let built = build_in(&BuildJob::new(&folder, &manifest, interfaces, work.path())?, symbols)?;
     finish(manifest.name, &built, declared.as_deref(), inputs, false)
 }
 

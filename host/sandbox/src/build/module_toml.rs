@@ -2,7 +2,7 @@
 
 use super::error::BuildError;
 use super::manifest::{self, Manifest as Package, is_name};
-use crate::contract::Point;
+use crate::contract::{Point, TIMERS};
 use crate::manifest::{Manifest, embed};
 use crate::versions;
 use serde_json::{Map, Value, json};
@@ -66,7 +66,23 @@ pub(super) fn read_for(folder: &Path, package: &Package) -> Result<Option<Vec<u8
         let (file, contract) = (manifest::FILE, &package.contract);
         return wrong(format!("its {FILE} needs `contract` {CONTRACT} in its {file}, which has {contract}"));
     }
+    let has_schedules = package.points.contains(&Point::Schedules);
+    if has_schedules && interfaces(&[Point::Schedules], declared.as_deref()).is_empty() {
+        return wrong(format!("its {FILE} declares neither `schedules` nor `timers`"));
+    }
     Ok(declared)
+}
+
+/// Interfaces that a module of these points exports: of a point with several, those that its manifest declares.
+pub(super) fn interfaces(points: &[Point], manifest: Option<&[u8]>) -> Vec<&'static str> {
+    let manifest = manifest.and_then(|text| Manifest::parse(text).ok()).unwrap_or_default();
+    let is_exported = |point: Point, name: &str| match (point, name) {
+        (Point::Schedules, TIMERS) => manifest.timers,
+        (Point::Schedules, _) => !manifest.schedules.is_empty(),
+        _ => true,
+    };
+    let of = |&point: &Point| point.interfaces().iter().map(move |(name, _)| (point, *name));
+    points.iter().flat_map(of).filter(|(point, name)| is_exported(*point, name)).map(|(_, name)| name).collect()
 }
 
 fn has_manifests(contract: &str) -> bool {

@@ -4,7 +4,6 @@ use super::embedded;
 use super::error::BuildError;
 use super::job::{BuildJob, read_sealed};
 use super::tools::{require, run};
-use crate::contract::Point;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +16,7 @@ pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
     let (folder, entry) = (job.folder, job.folder.join(&job.manifest.entry));
     let module = entry.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let entries = job.work.join("entry");
-    embedded::write(&entries.join(ENTRY).with_extension("py"), entry_module(module, &job.manifest.points).as_bytes())?;
+    embedded::write(&entries.join(ENTRY).with_extension("py"), entry_module(module, job).as_bytes())?;
     let output = job.work.join("module.wasm");
     let mut command = Command::new(environment.join("bin/componentize-py"));
     command.args(["--quiet", "--world", "module", "--wit-path"]).arg(job.wit()).args(["componentize", "--stub-wasi"]);
@@ -32,14 +31,17 @@ pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
 }
 
 /// The Python module that becomes the component: the author's classes, wrapped.
-fn entry_module(module: &str, points: &[Point]) -> String {
-    let classes = points.iter().map(|point| {
-        let (first, rest) = point.name().split_at(1);
-        let class = first.to_uppercase() + rest;
-        format!("{class} = wrapped({module}.{class})")
-    });
-    let imports = [format!("import {module}"), "from network_hub_module._entry import wrapped".into(), String::new()];
-    imports.into_iter().chain(classes).collect::<Vec<_>>().join("\n")
+fn entry_module(module: &str, job: &BuildJob<'_>) -> String {
+    let imports = [format!("import {module}"), "from network_hub_module._entry import refuse, wrapped".into()];
+    let classes = job.interfaces.iter().map(|name| class_of(name)).map(|it| format!("{it} = wrapped({module}.{it})"));
+    let refused = job.absent().map(|name| format!("refuse({module}, \"{}\", \"{name}\")", class_of(name)));
+    imports.into_iter().chain(classes).chain(refused).collect::<Vec<_>>().join("\n")
+}
+
+/// The class of an interface.
+fn class_of(interface: &str) -> String {
+    let (first, rest) = interface.split_at(1);
+    first.to_uppercase() + rest
 }
 
 /// The virtual environment with the packages of requirements.txt, created if it is missing.

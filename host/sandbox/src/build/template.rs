@@ -29,7 +29,7 @@ pub fn create(folder: &Path, name: &str, language: Language, point: Point) -> Re
 }
 
 /// Folders of an SDK of which a module gets a part or nothing.
-const PARTS: [&str; 4] = ["/template/", "/bindings/", "/handlers/", "/stubs/"];
+const PARTS: [&str; 5] = ["/template/", "/bindings/", "/handlers/", "/points/", "/stubs/"];
 
 /// Path and content of a file.
 type File = (String, Vec<u8>);
@@ -77,6 +77,7 @@ impl Template<'_> {
             Language::Rust => files.extend(copied("wit/1.1/", "sdk/wit/1.1/")),
             Language::C => {
                 files.extend(copied(&format!("c/bindings/{}/", self.point), "sdk/"));
+                files.extend(copied(&format!("c/points/{}/", self.point), "sdk/"));
                 if !self.point.is_override() {
                     files.extend(copied("c/handlers/", "sdk/"));
                 }

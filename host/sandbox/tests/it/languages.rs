@@ -24,6 +24,11 @@ fn every_effect(file: &str) -> PathBuf {
     root().join("host/sandbox/tests/it/every_effect").join(file)
 }
 
+/// A file of the module that uses every part of requests and answers.
+fn every_request(file: &str) -> PathBuf {
+    root().join("host/sandbox/tests/it/every_request").join(file)
+}
+
 /// A module of a point, created like with `hub module new`.
 fn template(folder: &Path, language: Language, point: Point) -> PathBuf {
     let folder = folder.join(format!("{language}-{point}"));
@@ -34,6 +39,13 @@ fn template(folder: &Path, language: Language, point: Point) -> PathBuf {
 /// Builds the module in a folder; returns its component.
 async fn built(folder: PathBuf) -> Vec<u8> {
     tokio::task::spawn_blocking(move || build(&folder, Symbols::Names).unwrap().0.component).await.unwrap()
+}
+
+/// Builds the module in a folder, or says why not.
+async fn built_or_refused(folder: &Path) -> Result<Vec<u8>, String> {
+    let folder = folder.to_owned();
+    let build = move || build(&folder, Symbols::Names).map(|(built, _)| built.component);
+    tokio::task::spawn_blocking(build).await.unwrap().map_err(|error| error.to_string())
 }
 
 /// Runs all cases of the points that a component serves.
@@ -65,10 +77,13 @@ async fn answers_to(component: Vec<u8>, points: &[Point], cases: Vec<TestCase>) 
 /// The points of the first version of the contract.
 const FIRST_POINTS: [Point; 3] = [Point::Matchmaking, Point::Chat, Point::Punishment];
 
+/// Points of modules with effects, in the order in which they are listed.
+const HANDLERS: [Point; 3] = [Point::Events, Point::Endpoints, Point::Schedules];
+
 #[test]
-fn each_language_has_the_first_points_and_handlers_of_events() {
+fn each_language_has_the_first_points_and_handlers() {
     for language in Language::ALL {
-        for point in FIRST_POINTS.into_iter().chain([Point::Events]) {
+        for point in FIRST_POINTS.into_iter().chain(HANDLERS) {
             assert!(language.serves(point), "{language}: {point}");
         }
     }
@@ -88,7 +103,7 @@ fn a_handler_has_a_module_toml_and_an_override_of_the_older_contract_has_none() 
         why(&handler)
     );
     assert!(why(&chat).contains("its module.toml needs `contract` 1.1.0 in its hub-module.json"), "{}", why(&chat));
-    fs::write(declared, "scopes = [\"Fly\"]\n").unwrap();
+    fs::write(declared, "scopes = [\"FLY\"]\n").unwrap();
     assert!(why(&handler).contains("its module.toml is invalid: `/scopes/0`"), "{}", why(&handler));
 }
 
@@ -183,13 +198,23 @@ async fn c_has_every_effect() {
 }
 
 #[tokio::test]
-async fn python_has_every_effect_and_overrides_beside_them() {
+async fn c_has_every_part_of_requests() {
     let folder = tempfile::tempdir().unwrap();
-    let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Python, point));
-    merge(&both, "py", &[chat], &BOTH);
-    let every = fs::read_to_string(every_effect("append.py")).unwrap();
-    append(&both.join("src/module.py"), &format!("from module_1 import Chat\n{every}"));
-    serves_both(built(both).await).await;
+    let module = template(folder.path(), Language::C, Point::Endpoints);
+    fs::copy(every_request("module.c"), module.join("src/module.c")).unwrap();
+    answers_to(built(module).await, &[Point::Endpoints], read_cases(&every_request("cases.json"))).await;
+}
+
+#[tokio::test]
+async fn python_has_every_effect_and_request_in_one_module_with_overrides() {
+    let folder = tempfile::tempdir().unwrap();
+    let [all, others @ ..] = MIXED.map(|point| template(folder.path(), Language::Python, point));
+    merge(&all, "py", &others, &MIXED);
+    merge_tomls(&all, &others);
+    let reexports = "from module_1 import Chat\nfrom module_3 import Schedules, Timers\n";
+    let every = [every_effect("append.py"), every_request("append.py")].map(|file| fs::read_to_string(file).unwrap());
+    append(&all.join("src/module.py"), &format!("{reexports}{}", every.concat()));
+    serves_all(built(all).await).await;
 }
 
 /// One module for all overrides, which is built of several files.
@@ -204,22 +229,69 @@ async fn javascript() {
 }
 
 #[tokio::test]
-async fn javascript_has_every_effect_and_overrides_beside_them() {
+async fn javascript_has_every_effect_and_request_in_one_module_with_overrides() {
     let folder = tempfile::tempdir().unwrap();
-    let [both, chat] = BOTH.map(|point| template(folder.path(), Language::Js, point));
-    merge(&both, "js", &[chat], &BOTH);
-    let every = fs::read_to_string(every_effect("append.js")).unwrap();
-    append(&both.join("src/index.js"), &format!("export {{ chat }} from \"./module_1.js\";\n{every}"));
-    serves_both(built(both).await).await;
+    let [all, others @ ..] = MIXED.map(|point| template(folder.path(), Language::Js, point));
+    merge(&all, "js", &others, &MIXED);
+    merge_tomls(&all, &others);
+    let reexports = "export { chat } from \"./module_1.js\";\nexport { schedules, timers } from \"./module_3.js\";\n";
+    let every = [every_effect("append.js"), every_request("append.js")].map(|file| fs::read_to_string(file).unwrap());
+    append(&all.join("src/index.js"), &format!("{reexports}{}", every.concat()));
+    serves_all(built(all).await).await;
 }
 
-/// Points of a module that serves two; the first one's template is extended. Contract 1.1 has the overrides, too.
-const BOTH: [Point; 2] = [Point::Events, Point::Chat];
+/// Points of a module that serves several; the first one's template is extended. Contract 1.1 has the overrides, too.
+const MIXED: [Point; 4] = [Point::Events, Point::Chat, Point::Endpoints, Point::Schedules];
 
-async fn serves_both(component: Vec<u8>) {
-    let every = read_cases(&every_effect("cases.json"));
-    let cases = BOTH.into_iter().flat_map(cases).chain(every).collect();
-    answers_to(component, &[Point::Chat, Point::Events], cases).await;
+async fn serves_all(component: Vec<u8>) {
+    let every = [every_effect("cases.json"), every_request("cases.json")];
+    let every = every.iter().flat_map(|file| read_cases(file));
+    let cases = MIXED.into_iter().flat_map(cases).chain(every).collect();
+    let points = [Point::Chat, Point::Events, Point::Endpoints, Point::Schedules];
+    answers_to(component, &points, cases).await;
+}
+
+const TICKS_IN_C: &str = r#"#include "hub_effects.h"
+
+bool exports_schedules_tick(exports_schedules_call_context_t *context, exports_schedules_schedule_tick_t *tick,
+                            exports_schedules_list_effect_t *answer, exports_schedules_failure_t *failure) {
+  (void)context, (void)failure;
+  hub_effects_t effects = {0};
+  hub_announce(&effects, tick->schedule);
+  return hub_done(answer, effects);
+}
+"#;
+
+const TIMERS_IN_TS: &str = r#"import { announce } from "network-hub-module/effects";
+import type { Timers } from "network-hub-module/timers";
+
+export const timers: Timers = { fire: (_, { key }) => [announce(key)] };
+"#;
+
+#[tokio::test]
+async fn a_module_has_schedules_or_timers_as_its_module_toml_declares() {
+    let folder = tempfile::tempdir().unwrap();
+    let schedules = "[[schedules]]\nname = \"evening\"\ncron = \"0 18 * * *\"\n";
+    for (language, source, declared, input) in [
+        (Language::C, TICKS_IN_C, schedules, r#"{"schedule": "evening", "dueAt": 1}"#),
+        (Language::Ts, TIMERS_IN_TS, "timers = true\n", r#"{"key": "evening", "at": 1}"#),
+    ] {
+        let module = template(folder.path(), language, Point::Schedules);
+        let toml = module.join("module.toml");
+        fs::write(&toml, declared).unwrap();
+        // The template has both: one of them would never be called.
+        let why = built_or_refused(&module).await.unwrap_err();
+        assert!(why.contains("failed"), "{why}");
+        let entry = fs::read_dir(module.join("src")).unwrap().next().unwrap().unwrap().path();
+        fs::write(entry, source).unwrap();
+        let expected = r#"{"effects": [{"sendChat": {"target": "NETWORK", "text": "evening", "prefix": null}}]}"#;
+        let case = format!(r#"[{{"name": "one", "point": "schedules", "input": {input}, "expect": {expected}}}]"#);
+        let component = built_or_refused(&module).await.unwrap();
+        answers_to(component, &[Point::Schedules], TestCase::parse_all(&case).unwrap()).await;
+        fs::write(&toml, "timers = false\n").unwrap();
+        let why = built_or_refused(&module).await.unwrap_err();
+        assert!(why.contains("declares neither `schedules` nor `timers`"), "{why}");
+    }
 }
 
 /// Extends a module to serve more points, with the sources of the others beside its own.
@@ -232,6 +304,24 @@ fn merge(all: &Path, extension: &str, others: &[PathBuf], points: &[Point]) {
     let mut json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
     json["points"] = serde_json::json!(points);
     fs::write(manifest, json.to_string()).unwrap();
+}
+
+/// Adds what the others declare in their `module.toml`.
+fn merge_tomls(all: &Path, others: &[PathBuf]) {
+    let read = |folder: &Path| -> Option<toml::Table> {
+        fs::read_to_string(folder.join("module.toml")).ok().map(|text| toml::from_str(&text).unwrap())
+    };
+    let mut merged = read(all).unwrap();
+    for (field, value) in others.iter().filter_map(|folder| read(folder)).flatten() {
+        match (merged.get_mut(&field), value) {
+            (Some(toml::Value::Array(before)), toml::Value::Array(more)) => {
+                before.extend(more.into_iter().filter(|one| !before.contains(one)).collect::<Vec<_>>());
+            }
+            (Some(_), _) => {}
+            (None, value) => drop(merged.insert(field, value)),
+        }
+    }
+    fs::write(all.join("module.toml"), toml::to_string(&merged).unwrap()).unwrap();
 }
 
 fn append(file: &Path, text: &str) {
