@@ -1156,10 +1156,11 @@ CREATE TABLE module_secrets (
     name           TEXT COLLATE "C" NOT NULL,
     -- Sealed.
     value          TEXT NOT NULL,
-    -- Sealed: the value before, which is good until `previous_until`.
+    -- Sealed JSON: the values before, each with the time until which it is good.
     previous       TEXT,
     previous_until BIGINT,
     set_at         BIGINT NOT NULL,
+    last_used_at   BIGINT,
     PRIMARY KEY (network_id, name)
 );
 

@@ -1167,10 +1167,11 @@ CREATE TABLE module_secrets (
     name           TEXT NOT NULL,
     -- Sealed.
     value          TEXT NOT NULL,
-    -- Sealed: the value before, which is good until `previous_until`.
+    -- Sealed JSON: the values before, each with the time until which it is good.
     previous       TEXT,
     previous_until INTEGER,
     set_at         INTEGER NOT NULL,
+    last_used_at   INTEGER,
     PRIMARY KEY (network_id, name)
 ) WITHOUT ROWID;
 

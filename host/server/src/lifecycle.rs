@@ -15,7 +15,7 @@ use crate::http::connection::Connections;
 use crate::identity::Identity;
 use crate::ids::Ids;
 use crate::metering::Metering;
-use crate::modules::{self, Modules};
+use crate::modules::{self, HubDocument, Modules};
 use crate::presence::{self, Hooks};
 use crate::secrets::{HubSecrets, open_key};
 use crate::{archive, data_folder, module_data, module_effects, presence_hooks, timekeeping};
@@ -112,6 +112,7 @@ fn states(settings: &Settings, ids: &Ids, db: &Db, mut states: States) -> anyhow
     // Those that call components above them.
     states.insert(Metering::new(ids.token(16), &presence::PresencePeaks));
     states.insert(Modules::open(settings, ids, &module_data::GameData, &module_effects::GameEffects)?);
+    states.insert(HubDocument(crate::router::published));
     states.insert(Hooks(&presence_hooks::ComponentHooks));
     Ok(states)
 }

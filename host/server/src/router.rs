@@ -20,6 +20,7 @@ use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::private_answers;
 use crate::http::{client_address, documents, json, openapi, publication, request_id};
+use crate::modules::protect_answers;
 use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
 
 struct Routes {
@@ -38,9 +39,15 @@ static ROUTES: LazyLock<Routes> = LazyLock::new(|| {
     Routes { router, document, facts }
 });
 /// Published when first asked for: a start of the hub doesn't wait for it.
-static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+static PUBLISHED: LazyLock<Value> = LazyLock::new(document);
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| PUBLISHED.to_string().into());
 static ASYNCAPI: LazyLock<Bytes> =
-    LazyLock::new(|| publication::asyncapi(&document(), events::ANY_EVENT).to_string().into());
+    LazyLock::new(|| publication::asyncapi(&PUBLISHED, events::ANY_EVENT).to_string().into());
+
+/// OpenAPI document, made once.
+pub(crate) fn published() -> &'static Value {
+    &PUBLISHED
+}
 
 /// OpenAPI document.
 pub fn document() -> Value {
@@ -55,6 +62,7 @@ pub fn router(app: &App) -> Router {
     let around_all = Layers::default()
         .with(app.clone(), request_id::layer)
         .with((), private_answers::layer)
+        .with((), protect_answers)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
         .with(facts.clone(), facts_layer)

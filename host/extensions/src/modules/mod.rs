@@ -20,6 +20,7 @@ mod limits;
 mod logs;
 mod model;
 mod network_state;
+mod open;
 mod records;
 mod routes;
 pub mod service;
@@ -38,8 +39,10 @@ use crate::modules::endpoints::EndpointState;
 use crate::modules::handlers::{FanOut, Handlers, Run};
 
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
+use crate::modules::open::OpenNetworks;
 
 pub use compiler::open_sandbox_in;
+pub use endpoints::{HubDocument, protect_answers};
 pub use handlers::{HandledEvent, ModuleActor, ModuleEffects, ModuleEvent, Prepared, read_field, read_text};
 pub use host::ModuleData;
 pub use logs::{explain, level_name};
@@ -202,9 +205,11 @@ pub static COMPONENT: Component = Component {
     register: |states, _| {
         states.insert(Handlers::default());
         states.insert(EndpointState::default());
+        states.insert(OpenNetworks::default());
         states.get::<Outbox>().add_consumer(&FanOut);
         Ok(())
     },
+    terms: handlers::PAUSES,
     background: |app| {
         handlers::start(app);
         endpoints::start(app);
@@ -215,6 +220,7 @@ pub static COMPONENT: Component = Component {
         app.state::<Modules>().evict_all();
         app.state::<Handlers>().evict_all();
         app.state::<EndpointState>().evict_all();
+        app.state::<OpenNetworks>().evict_all();
     },
     ..Component::new(module_path!())
 };

@@ -5,6 +5,7 @@ use crate::cluster::NetworkState;
 use crate::modules::Modules;
 use crate::modules::endpoints::EndpointState;
 use crate::modules::handlers::Handlers;
+use crate::modules::open::OpenNetworks;
 use crate::values::NetworkId;
 
 /// The loaded modules of all networks.
@@ -15,11 +16,13 @@ impl NetworkState for LoadedModules {
         app.state::<Modules>().evict(network);
         app.state::<Handlers>().evict(network);
         app.state::<EndpointState>().evict(network);
+        app.state::<OpenNetworks>().evict(network);
     }
 
     fn forget(&self, app: &App, network: NetworkId) {
         app.state::<Modules>().forget(network);
         app.state::<Handlers>().evict(network);
         app.state::<EndpointState>().evict(network);
+        app.state::<OpenNetworks>().evict(network);
     }
 }

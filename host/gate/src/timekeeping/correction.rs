@@ -39,7 +39,8 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
             // By the time of a node that has not followed yet, these rows would be over.
             later.clock.sleep(FOLLOWED).await;
             for _ in 0..LOOKS {
-                if let Err(error) = renew(&later, later.clock.now(), Reach::TooLong).await {
+                let seen = later.clock.now();
+                if let Err(error) = renew(&later, now, Reach::TooLong { seen }).await {
                     tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
                 }
                 tokio::time::sleep(LOCKED_AGAIN).await;
@@ -54,17 +55,20 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
 enum Reach {
     /// Those that were live at that time, and have less than a full term by the new one.
     Live { since: Millis },
-    /// Those with more than a full term.
-    TooLong,
+    /// Those with more than a full term at that time.
+    TooLong { seen: Millis },
 }
 
+/// Gives these rows a full term from `now`, the time to which the clock was set.
 async fn renew(app: &App, now: Millis, reach: Reach) -> Result<(), Error> {
     for term in app.components().list().iter().flat_map(|component| component.terms) {
         let age = millis((term.age)(&app.settings));
-        let end = now.saturating_add(millis((term.length)(&app.settings))).saturating_sub(age);
+        let length = millis((term.length)(&app.settings));
+        let end_of = |from: Millis| from.saturating_add(length).saturating_sub(age);
+        let end = end_of(now);
         let (after, before) = match reach {
             Reach::Live { since } => (since.saturating_sub(age), end),
-            Reach::TooLong => (end, Millis::MAX),
+            Reach::TooLong { seen } => (end_of(seen), Millis::MAX),
         };
         store::renew_term(&app.db, term.renew, end, after, before).await?;
     }

@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::cli::{Installation, Serving};
+use crate::modules::handlers::handler::{grants, handler, manifest};
+use crate::modules::handlers::ticker;
+use crate::modules::handlers::{TYPES, vote};
+use crate::modules::{chain, upload};
 use crate::servers::{beat, join, register, uuid};
 use crate::support::{Backend, Client, Events, Hub, on_each};
 use crate::webhooks::receiver::{Receiver, Reply};
@@ -254,6 +258,42 @@ async fn a_clock_that_is_set_ends_and_prolongs_nothing(backend: Backend) {
     tokio::time::timeout(Duration::from_secs(30), ping).await.expect("a PING after the clock was set back");
 }
 
+/// Events and ticks whose calls failed are tried again though the clock is set back.
+async fn pauses_of_modules_go_on_by_a_time_that_is_set(backend: Backend) {
+    let Some(machine) = Machine::new(backend) else { return };
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    upload(&client, "counter", handler(1, &manifest("PLAYER", &TYPES))).await.expect(201);
+    chain(&client, "events", json!([{"name": "counter", "version": 1, "grants": grants()}])).await.expect(200);
+    let schedules = ticker::manifest(&[("Trap", "0 0 1 1 *", "ONCE")]);
+    upload(&client, "ticker", ticker::ticker(1, &schedules)).await.expect(201);
+    let link = json!([{"name": "ticker", "version": 1, "grants": {"scopes": ["economy:write"]}}]);
+    chain(&client, "schedules", link).await.expect(200);
+    let begun = Instant::now();
+    let (mut events, mut ticks) = (0, 0);
+    machine.set("-3600");
+    waits_for_faults(&client, 1).await;
+    machine.confirm();
+    // Each fails three times, with pauses of 1 and 4 s: some are in one when the clock is set.
+    Hub::eventually("the fault goes", async || {
+        vote(&client, &format!("T{events}")).await;
+        events += 1;
+        let run = client.post("/api/manage/modules/ticker/schedules/Trap/run", json!({})).await;
+        ticks += usize::from(run.status.as_u16() == 202);
+        clock_faults(&client).await == 0
+    })
+    .await;
+    let letters = async |module: &str| {
+        let path = format!("/api/manage/modules/{module}/dead-letters");
+        client.get(&path).await.expect(200)["total"].as_u64().unwrap() as usize
+    };
+    Hub::eventually("all have failed for good", async || {
+        letters("counter").await == events && letters("ticker").await == ticks
+    })
+    .await;
+    assert!(begun.elapsed() < Duration::from_mins(2), "{:?}", begun.elapsed());
+}
+
 /// Action and player of the next event of a punishment.
 async fn punishment(events: &mut Events) -> (Value, Value) {
     let event = events.next_named("PUNISHMENT").await;
@@ -303,5 +343,6 @@ on_each! {
     a_clock_that_is_wrong_at_the_start_moves_nothing
     a_confirmed_clock_is_followed
     a_clock_that_is_set_ends_and_prolongs_nothing
+    pauses_of_modules_go_on_by_a_time_that_is_set
     nothing_ends_while_the_time_is_doubtful
 }

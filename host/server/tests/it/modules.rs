@@ -37,12 +37,12 @@ use serde_json::{Value, json};
 use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW, on_both};
 
-async fn upload(owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
+pub async fn upload(owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
     let path = format!("/api/manage/modules?name={name}");
     owner.send(owner.request(Method::POST, &path).header("Content-Type", "application/wasm").body(bytes)).await
 }
 
-async fn chain(owner: &Client, point: &str, modules: Value) -> Answer {
+pub async fn chain(owner: &Client, point: &str, modules: Value) -> Answer {
     owner.put(&format!("/api/manage/extension-points/{point}"), json!({"modules": modules})).await
 }
 

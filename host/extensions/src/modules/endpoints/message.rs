@@ -1,14 +1,22 @@
 //! Requests and answers, between HTTP and the module.
 
 use axum::body::Body;
+use axum::extract::{Request as HttpRequest, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::response::Response as HttpResponse;
 use hub_sandbox::contract::endpoints::Response;
 use hub_sandbox::manifest::{Endpoint, is_shown_header};
 
 use super::store::KeptAnswer;
+use crate::http::answer::{AnswerOf, set_body};
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
+use crate::values::NetworkId;
 
+/// Beginning of the paths without a key.
+const PUBLIC_PREFIX: &str = "/api/public/x/";
+/// Beginning of the paths with one.
+const PRIVATE_PREFIX: &str = "/api/plugin/x/";
 /// Largest body that is kept for repeats.
 const MAX_KEPT: usize = 64 << 10;
 const MAX_QUERY_BYTES: usize = 4 << 10;
@@ -39,8 +47,16 @@ pub(super) fn headers(endpoint: &Endpoint, sent: &HeaderMap) -> Vec<(String, Str
     seen
 }
 
-/// Headers that keep an answer from acting as a page of the hub.
-pub(super) fn protect(mut response: HttpResponse, is_public: bool) -> HttpResponse {
+/// Layer outside of all that may refuse a request: protects each answer under the paths of endpoints.
+pub async fn protect_answers(State(()): State<()>, request: HttpRequest, next: Next) -> HttpResponse {
+    let is_of = |prefix: &str| request.uri().path().starts_with(prefix);
+    let (is_public, is_private) = (is_of(PUBLIC_PREFIX), is_of(PRIVATE_PREFIX));
+    let response = next.run(request).await;
+    if is_public || is_private { protect(response, is_public) } else { response }
+}
+
+/// Adds the headers that keep an answer from acting as a page of the hub.
+fn protect(mut response: HttpResponse, is_public: bool) -> HttpResponse {
     let headers = response.headers_mut();
     let policy = HeaderValue::from_static("sandbox; default-src 'none'");
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -53,8 +69,8 @@ pub(super) fn protect(mut response: HttpResponse, is_public: bool) -> HttpRespon
     response
 }
 
-/// The module's answer as a response.
-pub(super) fn to_http(answer: Response) -> Result<HttpResponse, ApiError> {
+/// The module's answer as a response. A large one counts as one of the network's, whoever asked.
+pub(super) fn to_http(network: NetworkId, answer: Response) -> Result<HttpResponse, ApiError> {
     let mut response = HttpResponse::builder().status(answer.status);
     let has_type = answer.headers.iter().any(|(name, _)| name == "content-type");
     for (name, value) in answer.headers {
@@ -63,7 +79,10 @@ pub(super) fn to_http(answer: Response) -> Result<HttpResponse, ApiError> {
     if !has_type && !answer.body.is_empty() {
         response = response.header(header::CONTENT_TYPE, "application/octet-stream");
     }
-    response.body(Body::from(answer.body)).map_err(ApiError::internal)
+    let mut response = response.body(Body::empty()).map_err(ApiError::internal)?;
+    response.extensions_mut().insert(AnswerOf(network));
+    set_body(&mut response, answer.body.into());
+    Ok(response)
 }
 
 /// The form in which an answer is kept: of a large one, that it was given.
@@ -89,6 +108,7 @@ pub(super) fn answer_of(kept: &KeptAnswer) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::answer::LargeAnswer;
 
     #[test]
     fn a_module_sees_the_headers_that_it_lists() {
@@ -111,6 +131,19 @@ mod tests {
         assert_eq!(answer_of(&kept_form(&answer, None)), answer);
         let large = Response { body: vec![7; MAX_KEPT + 1], ..answer };
         assert_eq!(answer_of(&kept_form(&large, None)), Response { status: 200, ..Response::default() });
+    }
+
+    #[test]
+    fn a_large_answer_is_one_of_the_network_whoever_asked() {
+        let network = NetworkId(uuid::Uuid::from_u128(7));
+        let of = |bytes: usize| {
+            let answer = Response { status: 200, body: vec![7; bytes], ..Response::default() };
+            let response = to_http(network, answer).unwrap();
+            let counted = response.extensions().get::<LargeAnswer>().map(|LargeAnswer(bytes)| bytes.len());
+            (counted, response.extensions().get::<AnswerOf>().map(|AnswerOf(network)| *network))
+        };
+        assert_eq!(of(200_000), (Some(200_000), Some(network)));
+        assert_eq!(of(1_000).0, None);
     }
 
     #[test]

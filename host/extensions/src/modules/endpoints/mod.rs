@@ -10,6 +10,7 @@
 //! Tables: `endpoint_answers`, and those of `secrets`.
 
 mod call;
+mod document;
 mod key;
 mod links;
 mod message;
@@ -24,19 +25,23 @@ mod table;
 use std::time::Duration;
 
 use crate::app::App;
-use crate::background::every_settled;
+use crate::background::{every, every_settled};
 use crate::clock::Settled;
 
+pub use document::HubDocument;
 pub(super) use links::check;
 pub use secrets::address_hash;
+pub use message::protect_answers;
 pub(super) use secrets::{SECRETS, TABLE as SECRETS_TABLE};
 pub(super) use state::EndpointState;
 pub(super) use store::{ANSWERS, TABLE as ANSWERS_TABLE};
 
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
+const USES_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Starts the background work.
 pub(super) fn start(app: &App) {
+    every(app, USES_INTERVAL, "store the last uses of secrets", secrets::store_uses);
     every_settled(app, SWEEP_INTERVAL, "delete old answers of endpoints", async |app: App, settled: Settled| {
         store::delete_expired(&app.db, settled.before(0)).await
     });

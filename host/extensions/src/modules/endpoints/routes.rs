@@ -1,5 +1,5 @@
-//! `/api/plugin/x/…` and `/api/public/x/…`: the networks' own routes. They are in no document of the hub: each network's are
-//! those of its modules.
+//! `/api/plugin/x/…` and `/api/public/x/…`: the networks' own routes. Each network's document has its own
+//! ([`document`](super::document)).
 
 use axum::extract::{Request as HttpRequest, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -8,13 +8,13 @@ use axum::routing::any;
 use hub_db::with_tenant;
 use hub_sandbox::contract::endpoints::{Caller, CallerKind};
 
-use super::message::protect;
+use super::document;
 use super::serve::{self, unknown};
-use super::state;
 use crate::app::App;
 use crate::auth::{ActorType, Plugin};
 use crate::endpoints::{Endpoints, RouteFacts, authorize_of};
 use crate::http::error::ApiError;
+use crate::modules::open::is_open;
 use crate::values::NetworkId;
 
 /// Path of the routes with a key.
@@ -27,7 +27,7 @@ const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PA
 
 /// Routes of this part.
 pub(in crate::modules) fn router() -> Endpoints {
-    Endpoints::default()
+    document::router()
         .undocumented_with(PRIVATE, any(private), RouteFacts::guarded(authorize_of(&private)))
         .undocumented_with(PUBLIC, any(public), RouteFacts::default().public())
 }
@@ -45,22 +45,21 @@ async fn private(Plugin(caller): Plugin, State(app): State<App>, request: HttpRe
     let path = request.uri().path().to_owned();
     let [module, path] = rest(&path, 2)[..] else { return unknown().into_response() };
     let served = serve::serve(&app, caller.network, module, path, Some(by), request).await;
-    protect(served.unwrap_or_else(ApiError::into_response), false)
+    served.unwrap_or_else(ApiError::into_response)
 }
 
 async fn public(State(app): State<App>, request: HttpRequest) -> Response {
     if request.method() == Method::OPTIONS {
-        return protect(preflight(), true);
+        return preflight();
     }
     if !METHODS.contains(request.method()) {
         let message = "The endpoint does not support this method.";
-        let refused = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
-        return protect(refused.into_response(), true);
+        return ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message).into_response();
     }
     let path = request.uri().path().to_owned();
     let [network, module, path] = rest(&path, 3)[..] else { return unknown().into_response() };
     let served = match network.parse().map(NetworkId) {
-        Ok(id) => match state::is_open(&app, id).await {
+        Ok(id) => match is_open(&app, id).await {
             // A name that a stranger made up is no tenant.
             Ok(true) => with_tenant(id.0, serve::serve(&app, id, module, path, None, request)).await,
             Ok(false) => Err(unknown()),
@@ -68,7 +67,7 @@ async fn public(State(app): State<App>, request: HttpRequest) -> Response {
         },
         Err(_) => Err(unknown()),
     };
-    protect(served.unwrap_or_else(ApiError::into_response), true)
+    served.unwrap_or_else(ApiError::into_response)
 }
 
 /// Answer to a browser that asks what pages of others may send.

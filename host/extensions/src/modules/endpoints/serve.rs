@@ -92,7 +92,7 @@ async fn answer(
     caller: Option<Caller>,
     sent: Sent<'_>,
 ) -> Result<HttpResponse, ApiError> {
-    let (endpoint, headers) = (&served.endpoint, &sent.parts.headers);
+    let (endpoint, headers, network) = (&served.endpoint, &sent.parts.headers, sent.network);
     let caller = match (caller, &endpoint.signature) {
         (Some(caller), _) => caller,
         (None, None) => Caller::default(),
@@ -102,6 +102,7 @@ async fn answer(
                 let message = "The request is not signed as this endpoint asks for.";
                 return Err(ApiError::new(StatusCode::UNAUTHORIZED, "invalid_signature", message));
             }
+            secrets::note_use(app, sent.network, signature.secret());
             Caller { kind: CallerKind::Signed, ..Caller::default() }
         }
     };
@@ -134,14 +135,14 @@ async fn answer(
     loop {
         if let Some(key) = &key {
             if let Some(kept) = store::find(&app.db, call.key_of(key), app.clock.cutoff()).await? {
-                return to_http(repeat(&kept, key)?);
+                return to_http(network, repeat(&kept, key)?);
             }
             limits::check_rows::<ApiError>(app, sent.network, store::ROWS, 1, std::future::ready(Ok(false))).await?;
         }
         let place = tokio::time::timeout(PLACE_WAIT, endpoints.calls.acquire()).await;
         let Ok(Ok(_place)) = place else { return Err(busy()) };
         match call.run().await? {
-            Ended::Answer(response) => return to_http(response),
+            Ended::Answer(response) => return to_http(network, response),
             Ended::AnsweredBefore => {}
         }
     }

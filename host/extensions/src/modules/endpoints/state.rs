@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hub_sandbox::Link;
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::{Endpoint, Grants, Manifest};
-use moka::sync::Cache;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::secrets::SecretRow;
 use crate::app::App;
+use crate::clock::Millis;
 use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::service::ModulesError;
@@ -22,18 +21,14 @@ use crate::modules::state::ActiveChain;
 use crate::modules::store::versions;
 use crate::values::NetworkId;
 use hub_base::keyed_lock::KeyedLock;
-use hub_platform::networks::service as networks;
-
-/// Time for which it is remembered whether a network may be asked without a key.
-const OPEN_TTL: Duration = Duration::from_secs(1);
-const MAX_OPEN: u64 = 10_000;
 
 /// Endpoints of the networks that this node owns.
+#[derive(Default)]
 pub(in crate::modules) struct EndpointState {
     networks: Mutex<HashMap<NetworkId, Arc<NetworkEndpoints>>>,
-    /// Networks that exist and are not suspended, and others.
-    open: Cache<NetworkId, bool>,
     secrets: Mutex<KnownSecrets>,
+    /// Last uses of secrets that are not stored yet.
+    uses: Mutex<HashMap<(NetworkId, String), Millis>>,
     /// Held while a request runs under its key.
     pub(super) keys: KeyedLock<(NetworkId, Vec<u8>)>,
 }
@@ -41,17 +36,6 @@ pub(in crate::modules) struct EndpointState {
 impl fmt::Debug for EndpointState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EndpointState")
-    }
-}
-
-impl Default for EndpointState {
-    fn default() -> Self {
-        Self {
-            networks: Mutex::default(),
-            open: Cache::builder().max_capacity(MAX_OPEN).time_to_live(OPEN_TTL).build(),
-            secrets: Mutex::default(),
-            keys: KeyedLock::default(),
-        }
     }
 }
 
@@ -90,7 +74,6 @@ impl EndpointState {
     /// Drops what is known of a network that another node owns now, or that was deleted.
     pub(in crate::modules) fn evict(&self, network: NetworkId) {
         self.networks.lock().remove(&network);
-        self.open.invalidate(&network);
         self.forget_secrets(network);
     }
 
@@ -109,6 +92,22 @@ impl EndpointState {
         }
     }
 
+    /// Notes that a secret was used.
+    pub(super) fn note_use(&self, network: NetworkId, name: &str, now: Millis) {
+        self.uses.lock().insert((network, name.to_owned()), now);
+    }
+
+    /// Last use of a secret that is not stored yet.
+    pub(super) fn last_use(&self, network: NetworkId, name: &str) -> Option<Millis> {
+        self.uses.lock().get(&(network, name.to_owned())).copied()
+    }
+
+    /// Last uses that are not stored yet.
+    pub(super) fn take_uses(&self) -> Vec<(NetworkId, (String, Millis))> {
+        let uses = std::mem::take(&mut *self.uses.lock());
+        uses.into_iter().map(|((network, name), at)| (network, (name, at))).collect()
+    }
+
     /// Has the network's secrets looked up again.
     pub(super) fn forget_secrets(&self, network: NetworkId) {
         let mut known = self.secrets.lock();
@@ -119,26 +118,10 @@ impl EndpointState {
     /// Drops what is known of all networks.
     pub(in crate::modules) fn evict_all(&self) {
         self.networks.lock().clear();
-        self.open.invalidate_all();
         let mut known = self.secrets.lock();
         known.networks.clear();
         known.changes += 1;
     }
-}
-
-/// True for a network that exists and is not suspended.
-pub(super) async fn is_open(app: &App, network: NetworkId) -> Result<bool, ModulesError> {
-    let open = &app.state::<EndpointState>().open;
-    if let Some(is_open) = open.get(&network) {
-        return Ok(is_open);
-    }
-    let is_open = match networks::require_active(&app.db, network).await {
-        Ok(()) => true,
-        Err(networks::NetworksError::Database(error)) => return Err(error.into()),
-        Err(_) => false,
-    };
-    open.insert(network, is_open);
-    Ok(is_open)
 }
 
 /// A network's endpoints; none if it has none.

@@ -42,6 +42,8 @@ const MAX_DEAD_LETTERS: i64 = 10_000;
 const MAX_MESSAGE: usize = 2_000;
 /// Pause while the network has no computing time left.
 const NO_TIME_PAUSE: Duration = Duration::from_secs(1);
+/// Pause while the module's breaker is open.
+const BREAKER_PAUSE: Duration = Duration::from_secs(1);
 
 /// Module that handles an event.
 #[derive(Clone)]
@@ -58,9 +60,9 @@ pub(super) enum Ended {
     /// The event was handled, or is a dead letter, or is gone.
     Done,
     /// The event waits for its next attempt.
-    RetryAt(Millis),
+    RetryAfter(Duration),
     /// The handler pauses: this was no attempt.
-    PauseUntil(Millis),
+    PauseFor(Duration),
     /// This node no longer hands events of the network over.
     Over,
 }
@@ -145,13 +147,13 @@ impl Attempt<'_> {
                 return Ok(Ended::Over);
             }
             if !limits::has_module_time(self.app, self.network).await {
-                return Ok(Ended::PauseUntil(self.app.clock.now() + crate::clock::millis(NO_TIME_PAUSE)));
+                return Ok(Ended::PauseFor(NO_TIME_PAUSE));
             }
             let context = self.context(event, started);
             let input = self.input(event);
             let Some((report, opening)) = self.call(&context, &input).await else {
                 // Its breaker is open: events wait, and no attempt is counted.
-                return Ok(Ended::PauseUntil(self.app.clock.now() + 1_000));
+                return Ok(Ended::PauseFor(BREAKER_PAUSE));
             };
             if let Some(opening) = &opening {
                 let call = to_call(&context);
@@ -334,7 +336,8 @@ impl Attempt<'_> {
     async fn failed(&self, event: &QueuedEvent, context: &CallContext, failed: Failed) -> Result<Ended, Error> {
         let (app, network, now) = (self.app, self.network, self.app.clock.now());
         let attempts = self.row.attempts + 1;
-        let due_at = now + pause(attempts, app.ids.seed());
+        let pause = pause(attempts, app.ids.seed());
+        let due_at = now + pause;
         let is_last = attempts >= max_attempts(self.kind, failed.code);
         let letter = self.letter(event, context, &failed, attempts, now);
         let is_letter = matches!(self.source, Source::DeadLetter(_));
@@ -353,7 +356,7 @@ impl Attempt<'_> {
                 }
                 if !is_last {
                     self.store_failure(&mut tx, event, (attempts, due_at), failed.code).await?;
-                    return Ok((Ended::RetryAt(due_at), 0));
+                    return Ok((Ended::RetryAfter(Duration::from_millis(pause.unsigned_abs())), 0));
                 }
                 if !self.end_failed(&mut tx, event, attempts, failed.code).await? {
                     return Ok((Ended::Done, 0));

@@ -1,7 +1,6 @@
 //! Dead letters: events that a module did not handle, until a person retries or deletes them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use hub_sandbox::contract::Point;
 use serde::Serialize;
@@ -20,6 +19,7 @@ use crate::modules::handlers::model::{DeadLetterRow, LetterKind, QueueRow, Queue
 use crate::modules::handlers::registry::Handlers;
 use crate::modules::handlers::schedules;
 use crate::modules::handlers::store::{dead_letters as store, handlers};
+use crate::modules::open::is_open;
 use crate::modules::service::ModulesError;
 use crate::values::NetworkId;
 
@@ -78,8 +78,7 @@ pub(in crate::modules) async fn list(
 ) -> Result<(Vec<(DeadLetterRow, bool)>, i64), ModulesError> {
     let (letters, total) = store::page(&app.db, network, module, place).await?;
     let figures = app.state::<Handlers>().network(network).known_module(module);
-    let is_running =
-        |letter: &DeadLetterRow| figures.as_ref().is_some_and(|figures| figures.retrying.lock().contains(&letter.id));
+    let is_running = |letter: &DeadLetterRow| figures.as_ref().is_some_and(|figures| figures.is_retrying(letter.id));
     Ok((letters.into_iter().map(|letter| (letter.clone(), is_running(&letter))).collect(), total))
 }
 
@@ -99,7 +98,7 @@ pub(in crate::modules) async fn delete(
 ) -> Result<(), ModulesError> {
     let letter = find(app, network, module, id).await?;
     let figures = app.state::<Handlers>().network(network).module(module);
-    if figures.retrying.lock().contains(&letter.id) {
+    if figures.is_retrying(letter.id) {
         return Err(ModulesError::Running(id.to_owned()));
     }
     app.db
@@ -151,7 +150,8 @@ pub(in crate::modules) async fn retry_all(
     for letter in store::with_code(&app.db, network, module, code).await? {
         match start_retry(app, network, letter, origin).await {
             Ok(()) => started += 1,
-            Err(ModulesError::Running(_)) => {}
+            // Retried by somebody else, who may have succeeded.
+            Err(ModulesError::Running(_) | ModulesError::UnknownDeadLetter(..)) => {}
             Err(error) => return Err(error),
         }
     }
@@ -179,15 +179,24 @@ async fn start_retry(
     }
     let shared = app.state::<Handlers>().network(network);
     let figures = shared.module(&letter.module);
-    let recorded =
-        app.db.transaction(async |mut tx| record(&mut tx, network, origin, Action::DeadLetterRetried, &letter).await);
-    recorded.await?;
-    if !figures.retrying.lock().insert(letter.id) {
-        return Err(ModulesError::Running(letter_id(letter.id)));
-    }
-    let (app, running) = (app.clone(), Arc::clone(&figures));
+    // Of several requests at once one retries it, and one is recorded.
+    let retrying = figures.begin_retry(letter.id).ok_or_else(|| ModulesError::Running(letter_id(letter.id)))?;
+    app.db
+        .transaction(async |mut tx| {
+            if store::find(&mut tx, network, &letter.module, letter.id).await?.is_none() {
+                return Err(ModulesError::UnknownDeadLetter(letter.module.clone(), letter_id(letter.id)));
+            }
+            record(&mut tx, network, origin, Action::DeadLetterRetried, &letter).await
+        })
+        .await?;
+    let app = app.clone();
     app.clone().spawn_until_done(hub_db::with_tenant(network.0, async move {
+        let _retrying = retrying;
         let _place = shared.retries.0.acquire().await;
+        if !matches!(is_open(&app, network).await, Ok(true)) {
+            // Suspended meanwhile: it stays a dead letter.
+            return;
+        }
         let row = QueueRow {
             seq: letter.seq,
             event_key: letter.event_key.clone(),
@@ -200,7 +209,6 @@ async fn start_retry(
         if let Err(error) = attempt.run(letter.event()).await {
             tracing::warn!(%network, %error, "could not retry a dead letter");
         }
-        running.retrying.lock().remove(&letter.id);
     }));
     Ok(())
 }

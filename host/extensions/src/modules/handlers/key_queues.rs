@@ -1,9 +1,11 @@
 //! Queued events of one handler in memory: a part of the table, by key.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::time::Duration;
 
-use crate::clock::Millis;
+use crate::clock::{Millis, Moment};
 use crate::modules::handlers::model::QueueRow;
+use crate::modules::handlers::pauses::longest;
 
 /// Rows that are read at once.
 pub(super) const BATCH: i64 = 256;
@@ -24,7 +26,7 @@ pub(super) struct KeyQueues {
     /// Keys with a call under way.
     busy: HashSet<String>,
     /// Keys whose first event failed, and the end of the pause.
-    paused: HashMap<String, Millis>,
+    paused: HashMap<String, Moment>,
     /// True if there may be rows that were not read.
     is_stale: bool,
 }
@@ -48,7 +50,7 @@ impl KeyQueues {
     }
 
     /// Adds the first rows of keys that were unknown, in order. `is_all`: there were no more.
-    pub(super) fn add(&mut self, rows: Vec<QueueRow>, now: Millis, is_all: bool) {
+    pub(super) fn add(&mut self, rows: Vec<QueueRow>, (now, moment): (Millis, Moment), is_all: bool) {
         self.is_stale = !is_all;
         self.reads += 1;
         let read = is_all.then_some(self.reads);
@@ -60,7 +62,9 @@ impl KeyQueues {
             match self.loaded.get_mut(&key) {
                 Some(queue) => queue.push_back(row),
                 None if row.due_at > now && row.attempts > 0 => {
-                    self.paused.insert(key, row.due_at);
+                    // The clock may have been set back since it was written.
+                    let left = (row.due_at - now).min(longest(row.attempts));
+                    self.paused.insert(key, moment + Duration::from_millis(left.unsigned_abs()));
                 }
                 None => {
                     self.ready.insert(row.seq, key.clone());
@@ -72,7 +76,7 @@ impl KeyQueues {
     }
 
     /// Ends the pauses that are over.
-    pub(super) fn end_pauses(&mut self, now: Millis) {
+    pub(super) fn end_pauses(&mut self, now: Moment) {
         let before = self.paused.len();
         self.paused.retain(|_, until| *until > now);
         self.is_stale |= self.paused.len() < before;
@@ -100,7 +104,7 @@ impl KeyQueues {
     }
 
     /// The event of a busy key failed: it and those after it wait.
-    pub(super) fn pause(&mut self, key: &str, until: Millis) {
+    pub(super) fn pause(&mut self, key: &str, until: Moment) {
         self.busy.remove(key);
         self.loaded.remove(key);
         self.loaded_by.remove(key);
@@ -108,7 +112,7 @@ impl KeyQueues {
     }
 
     /// End of the first pause.
-    pub(super) fn next_due(&self) -> Option<Millis> {
+    pub(super) fn next_due(&self) -> Option<Moment> {
         self.paused.values().min().copied()
     }
 
@@ -126,6 +130,11 @@ impl KeyQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::{Clock, ManualClock};
+
+    fn at(now: Millis) -> (Millis, Moment) {
+        (now, Clock::Manual(ManualClock::new(now)).moment())
+    }
 
     fn row(seq: i64, key: &str) -> QueueRow {
         QueueRow { seq, event_key: key.to_owned(), attempts: 0, due_at: 0, queued_at: 0 }
@@ -135,39 +144,46 @@ mod tests {
     fn events_of_a_key_come_one_after_the_other() {
         let mut queues = KeyQueues::default();
         queues.mark_stale();
-        queues.add(vec![row(1, "a"), row(2, "a"), row(3, "b")], 0, true);
+        queues.add(vec![row(1, "a"), row(2, "a"), row(3, "b")], at(0), true);
         let taken = [queues.take().unwrap().seq, queues.take().unwrap().seq];
         assert_eq!((taken, queues.take().is_none()), ([1, 3], true));
         queues.done("a");
         assert_eq!(queues.take().unwrap().seq, 2);
-        queues.pause("a", 50);
+        queues.pause("a", at(50).1);
         queues.done("b");
         assert!(queues.take().is_none() && !queues.wants_rows(1), "nothing came since");
-        assert_eq!((queues.known_keys(), queues.next_due()), (vec!["a"], Some(50)));
+        assert_eq!((queues.known_keys(), queues.next_due()), (vec!["a"], Some(at(50).1)));
         assert!(!queues.wants_rows(1) && !queues.is_empty());
-        queues.end_pauses(49);
+        queues.end_pauses(at(49).1);
         assert!(!queues.wants_rows(1));
-        queues.end_pauses(50);
+        queues.end_pauses(at(50).1);
         assert!(queues.wants_rows(1) && queues.known_keys().is_empty());
     }
 
     #[test]
     fn rows_that_come_while_their_key_is_busy_are_read_afterwards() {
         let mut queues = KeyQueues::default();
-        queues.add(vec![row(1, "a")], 0, true);
+        queues.add(vec![row(1, "a")], at(0), true);
         assert_eq!(queues.take().unwrap().seq, 1);
         // A second row of the key came, which this read left out.
-        queues.add(vec![row(3, "b")], 0, true);
+        queues.add(vec![row(3, "b")], at(0), true);
         queues.done("a");
         assert!(queues.wants_rows(2));
-        queues.add(vec![row(2, "a")], 0, true);
+        queues.add(vec![row(2, "a")], at(0), true);
         assert_eq!(queues.take().unwrap().seq, 2);
     }
 
     #[test]
     fn a_key_whose_first_event_is_not_due_waits_with_all_its_events() {
         let mut queues = KeyQueues::default();
-        queues.add(vec![QueueRow { attempts: 1, due_at: 9, ..row(1, "a") }, row(2, "a"), row(3, "b")], 5, true);
+        queues.add(vec![QueueRow { attempts: 1, due_at: 9, ..row(1, "a") }, row(2, "a"), row(3, "b")], at(5), true);
         assert_eq!((queues.take().unwrap().seq, queues.take().is_none()), (3, true));
+    }
+
+    #[test]
+    fn a_pause_by_a_clock_that_was_set_back_is_no_longer_than_it_ever_was() {
+        let mut queues = KeyQueues::default();
+        queues.add(vec![QueueRow { attempts: 1, due_at: 3_600_000, ..row(1, "a") }], at(0), true);
+        assert_eq!(queues.next_due(), Some(at(1_200).1));
     }
 }

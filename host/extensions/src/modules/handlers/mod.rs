@@ -32,6 +32,8 @@ mod sweep;
 mod turn;
 mod watch;
 
+use crate::component::Term;
+
 pub use dead_letters::{LetterPile, letter_piles};
 pub use effects::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field, read_text};
 pub(super) use registry::Handlers;
@@ -56,3 +58,6 @@ pub(super) use schedules::{
 pub(super) use state::answer as answer_state;
 pub(super) use state::{StateConflict, commit as commit_state, is_unchanged};
 pub(super) use watch::start;
+
+/// Pauses that end when the clock is set back.
+pub(super) const PAUSES: &[Term] = &[store::queue::PAUSES, store::schedules::PAUSES, store::timers::PAUSES];

@@ -21,10 +21,19 @@ pub(super) fn max_attempts(kind: LetterKind, code: &str) -> i64 {
     }
 }
 
+fn usual(attempts: i64) -> Millis {
+    let nth = usize::try_from(attempts - 1).unwrap_or(0).min(PAUSES.len() - 1);
+    PAUSES[nth] * 1_000
+}
+
+/// Longest pause after so many failed attempts.
+pub(super) fn longest(attempts: i64) -> Millis {
+    usual(attempts) * 6 / 5
+}
+
 /// Pause after so many failed attempts: up to a fifth longer or shorter.
 pub(super) fn pause(attempts: i64, seed: u64) -> Millis {
-    let nth = usize::try_from(attempts - 1).unwrap_or(0).min(PAUSES.len() - 1);
-    let usual = PAUSES[nth] * 1_000;
+    let usual = usual(attempts);
     let fifth = usual / 5;
     usual - fifth + i64::try_from(seed % (2 * fifth.unsigned_abs() + 1)).unwrap_or(0)
 }
@@ -37,7 +46,7 @@ mod tests {
     fn pauses_grow_to_fifteen_minutes_and_differ() {
         for (attempts, usual) in [(1, 1_000_i64), (2, 4_000), (3, 16_000), (7, 900_000), (9, 900_000)] {
             assert_eq!((pause(attempts, 0), pause(attempts, usual.unsigned_abs() / 5)), (usual * 4 / 5, usual));
-            assert!((0..100).all(|seed| (usual * 4 / 5..=usual * 6 / 5).contains(&pause(attempts, seed * 7_919))));
+            assert!((0..100).all(|seed| (usual * 4 / 5..=longest(attempts)).contains(&pause(attempts, seed * 7_919))));
         }
         assert_eq!(
             [1, 3, 3, 8, 8].to_vec(),

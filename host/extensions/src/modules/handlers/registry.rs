@@ -59,7 +59,7 @@ pub(in crate::modules) struct ModuleHandlers {
     /// Calls under way.
     pub(super) running: AtomicUsize,
     /// Dead letters that are being retried.
-    pub(super) retrying: Mutex<HashSet<i64>>,
+    retrying: Mutex<HashSet<i64>>,
     /// Held by each call; alone by one that conflicts with others again and again.
     pub(in crate::modules) alone: tokio::sync::RwLock<()>,
     /// Number of the OVERFLOW that takes the events beyond the bound.
@@ -195,9 +195,31 @@ impl ModuleHandlers {
         RunningCall(&self.running)
     }
 
+    /// Claims a dead letter for a retry, until the answer is dropped; none if it is being retried.
+    pub(super) fn begin_retry(self: &Arc<Self>, letter: i64) -> Option<Retrying> {
+        self.retrying.lock().insert(letter).then(|| Retrying { figures: Arc::clone(self), letter })
+    }
+
+    /// True if a dead letter is being retried.
+    pub(super) fn is_retrying(&self, letter: i64) -> bool {
+        self.retrying.lock().contains(&letter)
+    }
+
     /// Counts that are not stored yet.
     pub(super) fn unsaved(&self) -> HandlerCounts {
         *self.counts.lock()
+    }
+}
+
+/// A dead letter that is being retried.
+pub(super) struct Retrying {
+    figures: Arc<ModuleHandlers>,
+    letter: i64,
+}
+
+impl Drop for Retrying {
+    fn drop(&mut self) {
+        self.figures.retrying.lock().remove(&self.letter);
     }
 }
 
@@ -217,8 +239,20 @@ pub(in crate::modules) fn restore(app: &App, network: NetworkId) {
 
 #[cfg(test)]
 mod tests {
-    use super::Handlers;
+    use std::sync::Arc;
+
+    use super::{Handlers, ModuleHandlers};
     use crate::values::NetworkId;
+
+    #[test]
+    fn a_dead_letter_is_retried_by_one_at_a_time_until_that_one_ends() {
+        let figures = Arc::new(ModuleHandlers::default());
+        let first = figures.begin_retry(7).unwrap();
+        assert!(figures.is_retrying(7) && figures.begin_retry(7).is_none());
+        // Its request was cancelled.
+        drop(first);
+        assert!(!figures.is_retrying(7) && figures.begin_retry(7).is_some());
+    }
 
     #[test]
     fn a_turn_leads_to_another_only_if_something_came_meanwhile() {

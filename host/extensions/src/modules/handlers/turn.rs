@@ -7,12 +7,11 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, in_current_tenant};
-use hub_platform::networks::service as networks;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::clock::Millis;
+use crate::clock::Moment;
 use crate::cluster::ShardRegistry;
 use crate::modules::handlers::attempt::{Attempt, Ended, Handler};
 use crate::modules::handlers::commit::Source;
@@ -21,6 +20,7 @@ use crate::modules::handlers::links;
 use crate::modules::handlers::model::{LetterKind, QueueRow};
 use crate::modules::handlers::registry::NetworkHandlers;
 use crate::modules::handlers::store::{handlers, queue};
+use crate::modules::open::is_open;
 use crate::values::NetworkId;
 
 /// Calls of one network at once.
@@ -56,7 +56,7 @@ struct Served {
     handler: Handler,
     queues: KeyQueues,
     /// End of a pause of the whole handler.
-    paused_until: Option<Millis>,
+    paused_until: Option<Moment>,
     /// Earliest time of the next read.
     read_after: Instant,
     /// True if it is in the chain no more: its calls under way end, and no other begins.
@@ -70,19 +70,16 @@ impl Served {
     }
 }
 
-/// Hands events over until none is left that may be, the network moves, or the hub stops.
+/// Hands events over until none is left that may be, the network moves or is suspended, or the hub stops.
 pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers) -> Result<(), Error> {
     let mut turn = Turn { app, network, shared, handlers: HashMap::new(), calls: JoinSet::new() };
     let stopping = app.stopping();
-    turn.follow_chain().await?;
-    let (mut is_marked, mut is_over, mut looked_at) = (true, false, Instant::now());
+    let (mut is_marked, mut is_over) = (true, false);
     loop {
         // For good: the network may come back, and then another turn begins.
         is_over = is_over || !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
-        if looked_at.elapsed() >= IDLE {
-            is_over = is_over || !networks::is_active(&app.db, network).await?;
-            looked_at = Instant::now();
-        }
+        // It is looked at again each second, and begins when the suspension has ended.
+        is_over = is_over || !is_open(app, network).await?;
         if !is_over {
             if is_marked {
                 turn.follow_chain().await?;
@@ -94,7 +91,7 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
         if turn.calls.is_empty() && (is_over || turn.is_idle()) {
             return Ok(());
         }
-        let next = turn.next_due().filter(|_| !is_over).map(|at| app.clock.moment_of(at));
+        let next = turn.next_due().filter(|_| !is_over);
         let is_busy = !turn.calls.is_empty();
         let next_look = turn.next_read().min(Instant::now() + IDLE);
         tokio::select! {
@@ -153,15 +150,15 @@ impl Turn<'_> {
 
     /// Begins as many calls as may run: of each handler in turn.
     async fn start_calls(&mut self) -> Result<(), Error> {
-        let now = self.app.clock.now();
+        let moment = self.app.clock.moment();
         for (name, served) in self.handlers.iter_mut().filter(|(_, served)| !served.has_left) {
-            if served.paused_until.is_some_and(|until| until <= now) {
+            if served.paused_until.is_some_and(|until| until <= moment) {
                 served.paused_until = None;
             }
-            served.queues.end_pauses(now);
+            served.queues.end_pauses(moment);
             let begun = Instant::now();
             if served.wants_rows() && begun >= served.read_after {
-                read_rows(self.app, self.network, name, &mut served.queues, now).await?;
+                read_rows(self.app, self.network, name, &mut served.queues).await?;
                 let taken = begun.elapsed();
                 if taken > SHORT_READ {
                     served.read_after = Instant::now() + (taken * READ_PAUSE).min(IDLE);
@@ -190,7 +187,7 @@ impl Turn<'_> {
 
     /// Takes a call's end into account. False if the turn is over.
     fn finish(&mut self, finished: Result<Finished, tokio::task::JoinError>) -> bool {
-        let now = self.app.clock.now();
+        let now = self.app.clock.moment();
         let Ok(Finished { module, key, ended }) = finished else {
             tracing::error!(network = %self.network, "a handler's call was interrupted and will be repeated");
             return false;
@@ -198,21 +195,21 @@ impl Turn<'_> {
         let Some(served) = self.handlers.get_mut(&module) else { return true };
         match ended {
             Ok(Ended::Done) => served.queues.done(&key),
-            Ok(Ended::RetryAt(at)) => served.queues.pause(&key, at),
-            Ok(Ended::PauseUntil(at)) => {
-                served.queues.pause(&key, at);
-                served.paused_until = Some(at);
+            Ok(Ended::RetryAfter(pause)) => served.queues.pause(&key, now + pause),
+            Ok(Ended::PauseFor(pause)) => {
+                served.queues.pause(&key, now + pause);
+                served.paused_until = Some(now + pause);
             }
             Ok(Ended::Over) => return false,
             Err(error) => {
                 tracing::warn!(network = %self.network, module, %error, "could not hand an event over; it is tried again");
-                served.queues.pause(&key, now + crate::clock::millis(FAILURE_PAUSE));
+                served.queues.pause(&key, now + FAILURE_PAUSE);
             }
         }
         true
     }
 
-    fn next_due(&self) -> Option<Millis> {
+    fn next_due(&self) -> Option<Moment> {
         let of = |served: &Served| served.paused_until.into_iter().chain(served.queues.next_due()).min();
         self.handlers.values().filter(|served| !served.has_left).filter_map(of).min()
     }
@@ -229,13 +226,7 @@ impl Turn<'_> {
     }
 }
 
-async fn read_rows(
-    app: &App,
-    network: NetworkId,
-    module: &str,
-    queues: &mut KeyQueues,
-    now: Millis,
-) -> Result<(), Error> {
+async fn read_rows(app: &App, network: NetworkId, module: &str, queues: &mut KeyQueues) -> Result<(), Error> {
     let barrier = handlers::find(&app.db, network, module).await?.map_or(0, |row| row.barrier);
     let mut up_to = i64::MAX;
     if barrier > 0 && queue::first(&app.db, network, module).await?.is_some_and(|(seq, _)| seq <= barrier) {
@@ -245,7 +236,7 @@ async fn read_rows(
     let known = queues.known_keys();
     let rows = queue::waiting(&app.db, network, module, up_to, &known, BATCH).await?;
     let is_all = (rows.len() as i64) < BATCH && up_to == i64::MAX;
-    queues.add(rows, now, is_all);
+    queues.add(rows, (app.clock.now(), app.clock.moment()), is_all);
     Ok(())
 }
 

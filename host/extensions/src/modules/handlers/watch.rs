@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub_db::{Error, with_tenant};
-use hub_platform::networks::service as networks;
 
 use crate::app::App;
 use crate::background::{every, every_settled};
@@ -55,20 +54,11 @@ async fn watch(app: App) {
 }
 
 async fn serve(app: App, network: NetworkId, handlers: Arc<NetworkHandlers>) {
-    let work = with_tenant(network.0, async {
-        let is_active = networks::is_active(&app.db, network).await?;
-        if is_active {
-            turn::run(&app, network, &handlers).await?;
-        }
-        Ok::<_, Error>(is_active)
-    });
-    let ended = catch_panic("hand events over", work).await;
-    if let Some(Err(error)) = &ended {
+    let work = with_tenant(network.0, async { turn::run(&app, network, &handlers).await });
+    if let Some(Err(error)) = catch_panic("hand events over", work).await {
         tracing::warn!(%network, %error, "handing events over was interrupted and will be resumed");
     }
-    // A suspended network's events wait for the next search.
-    let is_suspended = matches!(ended, Some(Ok(false)));
-    if handlers.end_turn() && !is_suspended && !app.stopping().is_cancelled() {
+    if handlers.end_turn() && !app.stopping().is_cancelled() {
         app.state::<Handlers>().wake_network(network);
     }
 }

@@ -1,5 +1,6 @@
 //! Endpoints: requests to a network's own routes, each answered once with its effects.
 
+mod document;
 mod failing;
 mod secrets;
 
@@ -158,6 +159,22 @@ on_both! {
         let answer = vote(&owner, &by_voter("1")).await;
         assert_eq!(answer.headers["access-control-allow-origin"], "*");
         assert_eq!(answer.headers["content-security-policy"], "sandbox; default-src 'none'");
+        // Nothing that is refused before acts as a page of the hub, or is kept from other pages.
+        let without_key = hub.anonymous().get("/api/plugin/x/votes/vote").await;
+        without_key.expect_error(401, "unauthenticated");
+        let elsewhere = stranger.get("/api/public/x/nobody").await;
+        elsewhere.expect_error(404, "unknown_route");
+        let other_method = stranger.send(stranger.request(Method::TRACE, &public(&owner, "votes/vote"))).await;
+        assert_eq!(other_method.status.as_u16(), 405);
+        for answer in [&without_key, &elsewhere, &other_method] {
+            assert_eq!(answer.headers["content-security-policy"], "sandbox; default-src 'none'");
+            assert_eq!(answer.headers["x-content-type-options"], "nosniff");
+            assert_eq!(answer.headers["cross-origin-resource-policy"], "cross-origin");
+        }
+        assert_eq!(without_key.headers.get("access-control-allow-origin"), None);
+        for answer in [&elsewhere, &other_method] {
+            assert_eq!(answer.headers["access-control-allow-origin"], "*");
+        }
         // By address and endpoint.
         let mut last = 200;
         for id in 0..80 {
@@ -165,6 +182,8 @@ on_both! {
             last = answer.status.as_u16();
         }
         assert_eq!(last, 429);
+        let limited = vote(&owner, &by_voter("2")).await;
+        assert_eq!(limited.headers["access-control-allow-origin"], "*");
         hub.advance_ms(60_000);
         vote(&owner, &by_voter("2")).await.expect(200);
     }

@@ -5,6 +5,7 @@ mod letters;
 mod links;
 mod outside;
 pub mod schedules;
+mod suspended;
 pub mod ticker;
 
 use std::collections::HashSet;
@@ -17,7 +18,7 @@ use crate::servers::uuid;
 use crate::support::{Client, Hub, on_both};
 use handler::{grants, handler, manifest};
 
-const TYPES: [&str; 2] = ["BALANCE_CHANGED", "MODULE_EVENT"];
+pub const TYPES: [&str; 2] = ["BALANCE_CHANGED", "MODULE_EVENT"];
 
 /// Activates the handler `counter`.
 pub async fn activate(owner: &Client, order: &str) {

@@ -1,6 +1,6 @@
 //! Secrets of a network, with which signatures are checked. Modules name them, and never see them.
 //!
-//! Invariants: the database has them sealed; no answer has a value; a replaced value is good until the end of its overlap;
+//! Invariants: the database has them sealed; no answer has a value; a replaced value is good until the end of its own overlap;
 //! none that an active module names is deleted. Table: `module_secrets`.
 
 pub(in crate::modules) mod routes;
@@ -12,7 +12,7 @@ use crate::component::{Sealed, TableRule};
 use crate::limits::{Limit, LimitRow};
 
 pub use service::address_hash;
-pub(super) use service::{is_set, values};
+pub(super) use service::{is_set, note_use, store_uses, values};
 pub(super) use store::SecretRow;
 
 /// Secrets of a network.

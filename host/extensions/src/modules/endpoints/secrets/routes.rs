@@ -34,9 +34,12 @@ struct Secret {
     /// Time of its newest value.
     #[schema(example = 1_804_680_000_000_i64)]
     set_at: Millis,
-    /// Time until which the value before is good; null without one.
+    /// Time until which a value before is good; null without one.
     #[schema(example = 1_804_683_600_000_i64)]
     previous_until: Option<Millis>,
+    /// Time of the last request that was signed with it; null without one.
+    #[schema(example = 1_804_682_400_000_i64)]
+    last_used_at: Option<Millis>,
 }
 
 /// The network's secrets.
@@ -58,6 +61,7 @@ async fn list(NetworkManage(caller): NetworkManage, State(app): State<App>) -> R
         name: row.name,
         set_at: row.set_at,
         previous_until: row.previous_until.filter(|until| now < *until),
+        last_used_at: row.last_used_at,
     };
     let rows = service::list(&app, caller.network).await?;
     Ok(Json(Secrets { secrets: rows.into_iter().map(shown).collect() }))
@@ -70,7 +74,7 @@ struct PutSecret {
     /// 1 to 4,096 bytes.
     #[schema(max_length = 4096, example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
     value: String,
-    /// Time for which the value before is good, too: at most 7 days.
+    /// Time for which the value before is good, too: at most 7 days. Without it all values before end at once.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 604_800_000, example = 3_600_000)]
     overlap_ms: Option<Millis>,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hub_core::secrets;
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::Grants;
+use serde::{Deserialize, Serialize};
 
 use super::TABLE;
 use super::store::{self, ROWS, SecretRow};
@@ -18,9 +19,20 @@ use crate::modules::Modules;
 use crate::modules::endpoints::serve::short;
 use crate::modules::endpoints::state::EndpointState;
 use crate::modules::service::ModulesError;
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Replaced values that are good at the same time.
+const MAX_REPLACED: usize = 8;
+
+/// A value that was replaced and is good until a time.
+#[derive(Debug, Serialize, Deserialize)]
+struct Replaced {
+    value: String,
+    until: Millis,
+}
 
 /// Good values of a secret, newest first; none if it is not set, or the key that sealed it is lost.
 pub(in crate::modules::endpoints) async fn values(
@@ -39,9 +51,31 @@ pub(in crate::modules::endpoints) async fn values(
     };
     let Some(row) = &*row else { return Ok(vec![]) };
     let now = app.clock.now();
-    let previous = row.previous.iter().filter(|_| row.previous_until.is_some_and(|until| now < until));
-    let sealed = std::iter::once(&row.value).chain(previous);
-    Ok(sealed.filter_map(|sealed| secrets::unseal_text(app, TABLE.name, sealed)).collect())
+    let newest = secrets::unseal_text(app, TABLE.name, &row.value);
+    let before = replaced(app, row).into_iter().filter(|before| now < before.until).map(|before| before.value);
+    Ok(newest.into_iter().chain(before).collect())
+}
+
+/// Replaced values of a secret, newest first.
+fn replaced(app: &App, row: &SecretRow) -> Vec<Replaced> {
+    let text = row.previous.as_ref().and_then(|sealed| secrets::unseal_text(app, TABLE.name, sealed));
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// Notes that a request was signed with a secret.
+pub(in crate::modules::endpoints) fn note_use(app: &App, network: NetworkId, name: &str) {
+    app.state::<EndpointState>().note_use(network, name, app.clock.now());
+}
+
+/// Stores when secrets were used last.
+pub(in crate::modules::endpoints) async fn store_uses(app: App) -> Result<(), hub_db::Error> {
+    let uses = app.state::<EndpointState>().take_uses();
+    for_each_network(uses, "store the last use of a secret", |network, (name, at)| {
+        let app = app.clone();
+        async move { store::used(&app.db, network, &name, at).await }
+    })
+    .await;
+    Ok(())
 }
 
 /// True if the network has a secret of this name.
@@ -62,10 +96,15 @@ pub fn address_hash(app: &App, network: NetworkId, address: IpAddr) -> String {
 
 /// All secrets of a network.
 pub(super) async fn list(app: &App, network: NetworkId) -> Result<Vec<SecretRow>, ModulesError> {
-    Ok(store::list(&app.db, network).await?)
+    let mut rows = store::list(&app.db, network).await?;
+    for row in &mut rows {
+        row.last_used_at = row.last_used_at.max(app.state::<EndpointState>().last_use(network, &row.name));
+    }
+    Ok(rows)
 }
 
-/// Sets a secret's value. The one before is good for `overlap_ms` more.
+/// Sets a secret's value. The one before is good for `overlap_ms` more, and those before it for their own overlaps; without
+/// an overlap all of them end.
 pub(super) async fn put(
     app: &App,
     network: NetworkId,
@@ -80,16 +119,29 @@ pub(super) async fn put(
     }
     let sealed = secrets::seal_text(app, TABLE.name, value)?;
     let now = app.clock.now();
-    let previous_until = (overlap_ms > 0).then(|| now.saturating_add(overlap_ms));
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
-            store::put(&mut tx, network, (name, &sealed), previous_until, now).await?;
+            let row = store::lock(&mut tx, network, name).await?.filter(|_| overlap_ms > 0);
+            let kept = row.map_or_else(Vec::new, |row| roll(app, &row, now.saturating_add(overlap_ms), now));
+            let until = kept.iter().map(|before| before.until).max();
+            let before = match until {
+                Some(_) => Some(secrets::seal_text(app, TABLE.name, &serde_json::to_string(&kept)?)?),
+                None => None,
+            };
+            store::put(&mut tx, network, (name, &sealed), (before.as_deref(), until), now).await?;
             Ok::<_, ModulesError>(audit::record(&mut tx, network, origin, Change::new(Action::SecretPut, name)).await?)
         })
         .await?;
     app.state::<EndpointState>().forget_secrets(network);
     Ok(())
+}
+
+/// Values that stay good when a secret gets a new one: its own until a time, and those that are good still.
+fn roll(app: &App, row: &SecretRow, until: Millis, now: Millis) -> Vec<Replaced> {
+    let own = secrets::unseal_text(app, TABLE.name, &row.value).map(|value| Replaced { value, until });
+    let good = replaced(app, row).into_iter().filter(|before| now < before.until);
+    own.into_iter().chain(good).take(MAX_REPLACED).collect()
 }
 
 /// Deletes a secret that no active module names.

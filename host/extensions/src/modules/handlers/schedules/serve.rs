@@ -6,12 +6,10 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, in_current_tenant, with_tenant};
-use hub_platform::networks::service as networks;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use crate::app::App;
-use crate::clock::{Millis, Settled};
+use crate::clock::{Settled, millis};
 use crate::cluster::ShardRegistry;
 use crate::modules::handlers::attempt::{Attempt, Ended, Handler};
 use crate::modules::handlers::commit::Source;
@@ -21,13 +19,14 @@ use crate::modules::handlers::schedules::links;
 use crate::modules::handlers::schedules::model::{ScheduleRow, TimerRow};
 use crate::modules::handlers::schedules::ticks::{self, Begun};
 use crate::modules::handlers::store::{schedules, timers};
+use crate::modules::open::is_open;
 use crate::panics::catch_panic;
 use crate::values::NetworkId;
 
 /// Calls of one network at once.
 const CALLS_AT_ONCE: usize = 4;
 /// Time after which a module that cannot run is tried again.
-const DEFERRAL: Millis = 10_000;
+const DEFERRAL: Duration = Duration::from_secs(10);
 /// Interval of looks for what has become due while calls are under way.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -107,18 +106,16 @@ struct Turn<'a> {
     running: HashSet<Identity>,
 }
 
-/// Runs what is due until nothing is, the network moves, or the hub stops.
+/// Runs what is due until nothing is, the network moves or is suspended, or the hub stops.
 async fn serve(app: &App, network: NetworkId) -> Result<(), Error> {
     let stopping = app.stopping();
     let mut turn = Turn { app, network, waiting: VecDeque::new(), calls: JoinSet::new(), running: HashSet::new() };
-    let (mut is_over, mut looked_at) = (!networks::is_active(&app.db, network).await?, Instant::now());
+    let mut is_over = false;
     loop {
         // For good: the network may come back, and then another task begins.
         is_over = is_over || !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
-        if looked_at.elapsed() >= LOOK_INTERVAL {
-            is_over = is_over || !networks::is_active(&app.db, network).await?;
-            looked_at = Instant::now();
-        }
+        // What becomes due is missed, and made up for when the suspension has ended.
+        is_over = is_over || !is_open(app, network).await?;
         if !is_over {
             turn.start_calls().await?;
         }
@@ -137,13 +134,13 @@ async fn serve(app: &App, network: NetworkId) -> Result<(), Error> {
                 };
                 turn.running.remove(&identity);
                 match ended {
-                    Ok(Ended::Done | Ended::RetryAt(_)) => {}
-                    Ok(Ended::PauseUntil(until)) => turn.defer(&identity.1, until).await?,
+                    Ok(Ended::Done | Ended::RetryAfter(_)) => {}
+                    Ok(Ended::PauseFor(pause)) => turn.defer(&identity.1, pause).await?,
                     Ok(Ended::Over) => is_over = true,
                     Err(error) => {
                         let module = &identity.1;
                         tracing::warn!(%network, module, %error, "could not run what is due; it is tried again");
-                        turn.defer(module, app.clock.now()).await?;
+                        turn.defer(module, Duration::ZERO).await?;
                     }
                 }
             }
@@ -185,8 +182,7 @@ impl Turn<'_> {
             let Some(due) = self.waiting.pop_front() else { return Ok(()) };
             let Some(handler) = handlers.get(due.module()).cloned().flatten() else {
                 // Taken out meanwhile, or its code is not there.
-                let until = self.app.clock.now() + DEFERRAL;
-                self.defer(due.module(), until).await?;
+                self.defer(due.module(), DEFERRAL).await?;
                 continue;
             };
             self.running.insert(due.identity());
@@ -197,10 +193,11 @@ impl Turn<'_> {
     }
 
     /// Defers what is due of a module that cannot run now.
-    async fn defer(&mut self, module: &str, until: Millis) -> Result<(), Error> {
+    async fn defer(&mut self, module: &str, pause: Duration) -> Result<(), Error> {
         self.waiting.retain(|due| due.module() != module);
+        let (until, step) = (self.app.clock.now() + millis(pause), millis(DEFERRAL));
         // Calls that end at almost the same time defer to the same one, so that the rows are written once.
-        let until = until.div_euclid(DEFERRAL).saturating_add(1).saturating_mul(DEFERRAL);
+        let until = until.div_euclid(step).saturating_add(1).saturating_mul(step);
         schedules::defer(&self.app.db, self.network, module, until).await?;
         timers::defer(&self.app.db, self.network, module, until).await
     }
@@ -224,12 +221,12 @@ fn call(app: App, network: NetworkId, handler: Handler, due: Due) -> BoxFuture<'
 async fn tick(app: &App, network: NetworkId, handler: &Handler, row: &ScheduleRow) -> Result<Ended, Error> {
     if row.cron().is_none() {
         // Written by a newer hub.
-        return Ok(Ended::PauseUntil(app.clock.now() + DEFERRAL));
+        return Ok(Ended::PauseFor(DEFERRAL));
     }
     let (seq, run) = match ticks::begin(app, network, row).await? {
         Begun::Tick(seq, run) => (seq, run),
         Begun::Nothing => return Ok(Ended::Done),
-        Begun::Stuck => return Ok(Ended::PauseUntil(app.clock.now() + DEFERRAL)),
+        Begun::Stuck => return Ok(Ended::PauseFor(DEFERRAL)),
         Begun::NotOwner => return Ok(Ended::Over),
     };
     let event = run.to_event(network, &row.module, &row.name, seq);

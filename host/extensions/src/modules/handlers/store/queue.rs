@@ -1,11 +1,18 @@
 //! Tables `handler_events` and `handler_queue`.
 
+use std::time::Duration;
+
 use hub_db::{Db, Error, Executor, Sql, Tx};
 use serde_json::json;
 
 use crate::clock::Millis;
+use crate::component::{Term, renew_term};
 use crate::modules::handlers::model::{QueueRow, QueuedEvent};
 use crate::values::NetworkId;
+
+/// Pauses, which end when the clock is set back: how long they would last by the new time is not known.
+pub(in crate::modules::handlers) const PAUSES: Term =
+    Term::new(renew_term!("handler_queue", "network_id, module, seq", "due_at", "attempts > 0"), |_| Duration::ZERO);
 
 const INSERT_EVENTS: Sql = Sql {
     sqlite:

@@ -1,10 +1,25 @@
 //! Table `module_schedules`.
 
+use std::time::Duration;
+
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::{Cutoff, Millis};
+use crate::component::{Term, renew_term};
 use crate::modules::handlers::schedules::ScheduleRow;
 use crate::values::NetworkId;
+
+/// Pauses of ticks under way, which end when the clock is set back, and deferrals of others, which end at the next tick.
+pub(in crate::modules::handlers) const PAUSES: Term = Term::new(
+    renew_term!(
+        "module_schedules",
+        "network_id, module, name",
+        "due_at",
+        "(run_seq IS NOT NULL OR due_at > next_at)",
+        " + CASE WHEN run_seq IS NULL AND next_at > $1 THEN next_at - $1 ELSE 0 END"
+    ),
+    |_| Duration::ZERO,
+);
 
 macro_rules! select {
     ($rest:literal) => {

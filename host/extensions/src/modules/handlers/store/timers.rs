@@ -1,12 +1,27 @@
 //! Table `module_timers`.
 
+use std::time::Duration;
+
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::{Cutoff, Millis};
+use crate::component::{Term, renew_term};
 use crate::limits::Rows;
 use crate::modules::TIMERS;
 use crate::modules::handlers::schedules::TimerRow;
 use crate::values::NetworkId;
+
+/// Pauses after failed attempts, which end when the clock is set back, and deferrals, which end at the timer's time.
+pub(in crate::modules::handlers) const PAUSES: Term = Term::new(
+    renew_term!(
+        "module_timers",
+        "network_id, module, timer",
+        "due_at",
+        "due_at > fires_at",
+        " + CASE WHEN attempts = 0 AND fires_at > $1 THEN fires_at - $1 ELSE 0 END"
+    ),
+    |_| Duration::ZERO,
+);
 
 /// All timers of a network.
 pub(in crate::modules::handlers) const NETWORK_TIMERS: Rows =

@@ -1,10 +1,12 @@
 //! Secrets, and what a link needs.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::{SECRET, by_voter, configure, grants, install, signature, vote, vote_signed};
 use crate::modules::{chain, upload};
-use crate::support::on_both;
+use crate::support::{Client, Hub, on_both};
 
 const PATH: &str = "/api/manage/secrets/VOTES";
 
@@ -29,12 +31,60 @@ on_both! {
         vote(&owner, &by_voter("4")).await.expect_error(401, "invalid_signature");
         let body = by_voter("5");
         vote_signed(&owner, &body, &signature("new", &body)).await.expect(200);
-        // Without an overlap the old one ends at once.
+        // Each value is good for its own overlap, however often the secret is replaced meanwhile.
+        owner.put(PATH, json!({"value": "second", "overlapMs": 60_000})).await.expect(204);
+        hub.advance_ms(20_000);
+        owner.put(PATH, json!({"value": "third", "overlapMs": 20_000})).await.expect(204);
+        let by = async |secret: &str, id: &str| {
+            let body = by_voter(id);
+            vote_signed(&owner, &body, &signature(secret, &body)).await
+        };
+        for (secret, id) in [("new", "10"), ("second", "11"), ("third", "12")] {
+            by(secret, id).await.expect(200);
+        }
+        hub.advance_ms(20_001);
+        by("second", "13").await.expect_error(401, "invalid_signature");
+        by("new", "14").await.expect(200);
+        let stored = hub.app.db.query("SELECT previous FROM module_secrets").one::<(String,)>().await.unwrap();
+        assert!(!stored.0.contains("new") && !stored.0.contains("second"), "{stored:?}");
+        hub.advance_ms(20_000);
+        by("new", "15").await.expect_error(401, "invalid_signature");
+        by("third", "16").await.expect(200);
+        owner.put(PATH, json!({"value": "new", "overlapMs": 60_000})).await.expect(204);
+        // Without an overlap the old ones end at once.
         owner.put(PATH, json!({"value": "newest"})).await.expect(204);
         let body = by_voter("6");
         vote_signed(&owner, &body, &signature("new", &body)).await.expect_error(401, "invalid_signature");
         let audit = owner.get("/api/manage/audit").await.expect(200).to_string();
         assert!(audit.contains("secret.put") && !audit.contains("newest"), "{audit}");
+    }
+
+    async fn a_secret_shows_when_it_was_used_last(hub: Hub) {
+        let owner = hub.network().await;
+        install(&owner, json!({})).await;
+        let last_used = async |owner: &Client| {
+            owner.get("/api/manage/secrets").await.expect(200)["secrets"][0]["lastUsedAt"].clone()
+        };
+        let body = by_voter("1");
+        vote_signed(&owner, &body, "00").await.expect_error(401, "invalid_signature");
+        assert_eq!(last_used(&owner).await, json!(null));
+        vote(&owner, &body).await.expect(200);
+        let first = last_used(&owner).await;
+        assert!(first.is_i64(), "{first}");
+        hub.advance_ms(5_000);
+        vote(&owner, &by_voter("2")).await.expect(200);
+        let used = last_used(&owner).await;
+        assert!(used.as_i64() >= first.as_i64().map(|at| at + 5_000), "{first} {used}");
+        // It is stored now and then.
+        Hub::eventually("it is stored", async || {
+            hub.advance_ms(1_000);
+            let query = hub.app.db.query("SELECT last_used_at FROM module_secrets");
+            query.one::<(Option<i64>,)>().await.unwrap().0 == used.as_i64()
+        })
+        .await;
+        let hub = hub.restart(Duration::ZERO).await;
+        let owner = hub.with_key(owner.key.as_ref().unwrap()).for_network(owner.network.unwrap());
+        assert_eq!(last_used(&owner).await, used);
     }
 
     async fn a_link_needs_its_secrets_and_grants(hub: Hub) {

@@ -70,6 +70,31 @@ on_both! {
         owner.post(&format!("{path}/retry"), json!({})).await.expect_error(404, "unknown_dead_letter");
     }
 
+    async fn of_requests_at_once_one_retries_a_dead_letter_and_is_audited(hub: Hub) {
+        let owner = hub.network().await;
+        activate(&owner, "PLAYER").await;
+        vote(&owner, "X1").await;
+        let letter = wait_for_letters(&hub, &owner, 1).await[0].clone();
+        let path = format!("{LETTERS}/{}/retry", letter["deadLetterId"].as_str().unwrap());
+        let (mut begun, mut refused) = (0, 0);
+        Hub::eventually("some are refused", async || {
+            let at_once = (0..4).map(|_| owner.post(&path, json!({})));
+            for answer in futures_util::future::join_all(at_once).await {
+                match answer.status.as_u16() {
+                    202 => begun += 1,
+                    _ => {
+                        answer.expect_error(409, "running");
+                        refused += 1;
+                    }
+                }
+            }
+            refused > 0
+        })
+        .await;
+        let audit = owner.get("/api/manage/audit?action=dead_letter.retried").await.expect(200).clone();
+        assert_eq!(audit["total"], begun);
+    }
+
     async fn an_optional_effect_may_be_refused(hub: Hub) {
         let owner = hub.network().await;
         activate(&owner, "PLAYER").await;

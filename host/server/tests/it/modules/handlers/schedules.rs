@@ -39,7 +39,7 @@ async fn schedule(owner: &Client, name: &str) -> Value {
 }
 
 /// Lets time pass in small steps until this holds.
-async fn pass_time(hub: &Hub, what: &str, mut holds: impl AsyncFnMut() -> bool) {
+pub async fn pass_time(hub: &Hub, what: &str, mut holds: impl AsyncFnMut() -> bool) {
     Hub::eventually(what, async || {
         hub.advance_ms(500);
         holds().await
@@ -52,7 +52,7 @@ async fn has_outcome(owner: &Client, name: &str, outcome: &str) -> bool {
 }
 
 /// Moves the clock to a time.
-fn go_to(hub: &Hub, at: i64) {
+pub fn go_to(hub: &Hub, at: i64) {
     hub.advance_ms(u64::try_from(at - hub.app.clock.now()).unwrap());
 }
 
