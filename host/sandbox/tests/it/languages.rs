@@ -74,13 +74,13 @@ async fn answers_to(component: Vec<u8>, points: &[Point], cases: Vec<TestCase>) 
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Points of modules with effects, in the order in which they are listed.
-const HANDLERS: [Point; 3] = [Point::Events, Point::Endpoints, Point::Schedules];
+/// The points of the first version of the contract.
+const FIRST_POINTS: [Point; 3] = [Point::Matchmaking, Point::Chat, Point::Punishment];
 
 #[test]
-fn each_language_has_the_overrides_and_handlers() {
+fn each_language_has_each_point() {
     for language in Language::ALL {
-        for point in Point::OVERRIDES.into_iter().chain(HANDLERS) {
+        for point in Point::ALL {
             assert!(language.serves(point), "{language}: {point}");
         }
     }
@@ -179,11 +179,21 @@ async fn c() {
 #[tokio::test]
 async fn python() {
     let folder = tempfile::tempdir().unwrap();
-    let [all, chat, punishment] = Point::OVERRIDES.map(|point| template(folder.path(), Language::Python, point));
-    merge(&all, "py", &[chat, punishment], &Point::OVERRIDES);
+    let [all, chat, punishment] = FIRST_POINTS.map(|point| template(folder.path(), Language::Python, point));
+    merge(&all, "py", &[chat, punishment], &FIRST_POINTS);
     let reexports = "from module_1 import Chat\nfrom module_2 import Punishment\n";
     append(&all.join("src/module.py"), reexports);
-    answers_as_expected(built(all).await, &Point::OVERRIDES).await;
+    answers_as_expected(built(all).await, &FIRST_POINTS).await;
+}
+
+/// A module has the contract of its own points alone.
+#[tokio::test]
+async fn python_has_each_later_point_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    for point in Point::ALL.into_iter().filter(|point| !FIRST_POINTS.contains(point)) {
+        let module = template(folder.path(), Language::Python, point);
+        answers_as_expected(built(module).await, &[point]).await;
+    }
 }
 
 #[tokio::test]
@@ -218,11 +228,11 @@ async fn python_has_every_effect_and_request_in_one_module_with_overrides() {
 #[tokio::test]
 async fn javascript() {
     let folder = tempfile::tempdir().unwrap();
-    let [all, chat, punishment] = Point::OVERRIDES.map(|point| template(folder.path(), Language::Js, point));
-    merge(&all, "js", &[chat, punishment], &Point::OVERRIDES);
+    let [all, chat, punishment] = FIRST_POINTS.map(|point| template(folder.path(), Language::Js, point));
+    merge(&all, "js", &[chat, punishment], &FIRST_POINTS);
     let reexports = "export { chat } from \"./module_1.js\";\nexport { punishment } from \"./module_2.js\";\n";
     append(&all.join("src/index.js"), reexports);
-    answers_as_expected(built(all).await, &Point::OVERRIDES).await;
+    answers_as_expected(built(all).await, &FIRST_POINTS).await;
 }
 
 #[tokio::test]
