@@ -8,13 +8,16 @@ use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::Resolve;
 
 /// Points with their interfaces, each in the oldest version of the contract that has it.
-const POINTS: [(&str, &str, &[&str]); 6] = [
+const POINTS: [(&str, &str, &[&str]); 9] = [
     ("matchmaking", "1.0", &["matchmaking"]),
     ("chat", "1.0", &["chat"]),
     ("punishment", "1.0", &["punishment"]),
     ("events", "1.1", &["events"]),
     ("endpoints", "1.1", &["endpoints"]),
     ("schedules", "1.1", &["schedules", "timers"]),
+    ("login", "1.1", &["login"]),
+    ("economy", "1.1", &["economy"]),
+    ("queue", "1.1", &["queue"]),
 ];
 
 /// Interfaces, with the beginning of their names in C.
@@ -36,12 +39,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         resolve.push_dir(&contract)?;
         let package = resolve.push_str("hub.wit", &world_of(interfaces, version))?;
         let world = resolve.select_world(&[package], Some("hub"))?;
-        let has = |name: &str| contract.join(name).with_extension("wit").exists();
-        let imported = NAMES.into_iter().filter(|(name, _)| has(name));
-        let names = imported.chain(interfaces.iter().map(|name| (*name, *name)));
+        let (imports, exports) = (&resolve.worlds[world].imports, &resolve.worlds[world].exports);
+        let known: Vec<_> = imports.keys().chain(exports.keys()).map(|key| resolve.name_world_key(key)).collect();
+        let names = NAMES.into_iter().chain(interfaces.iter().map(|name| (*name, *name)));
+        let names = names.map(|(name, to)| (format!("network-hub:module/{name}@{version}.0"), to.to_owned()));
         let options = wit_bindgen_c::Opts {
             no_object_file: true,
-            rename: names.map(|(name, to)| (format!("network-hub:module/{name}@{version}.0"), to.to_owned())).collect(),
+            rename: names.filter(|(name, _)| known.contains(name)).collect(),
             rename_world: Some("hub".to_owned()),
             ..Default::default()
         };

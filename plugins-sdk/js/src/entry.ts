@@ -3,19 +3,33 @@
 import log from "network-hub:module/log";
 import type { CallContext } from "network-hub-module";
 import type { Chat } from "./chat.ts";
+import type { Change, Economy } from "./economy.ts";
 import { type GivenRequest, requested, responded } from "./endpoint.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Events, HandlerContext } from "./events.ts";
 import type { GivenEvent, GivenTick, GivenTimer } from "./handler.ts";
-import { failing, lifted, loweredAll, ticked, timed } from "./handler.ts";
+import { failing, inUnits, lifted, loweredAll, parts, ticked, timed } from "./handler.ts";
+import type { Login } from "./login.ts";
 import type { Matchmaking } from "./matchmaking.ts";
 import type { Punishment } from "./punishment.ts";
+import type { Queue } from "./queue.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Timers } from "./timers.ts";
 
 export const wrapChat = (chat: Chat) => ({ filter: call(chat.filter.bind(chat)) });
 
 export const wrapPunishment = (punishment: Punishment) => ({ review: call(punishment.review.bind(punishment)) });
+
+export const wrapLogin = (login: Login) => ({ check: call(login.check.bind(login)) });
+
+export const wrapQueue = (queue: Queue) => ({ place: call(queue.place.bind(queue)) });
+
+export const wrapEconomy = (economy: Economy) => ({
+  review: call((context: CallContext, given: Change) => {
+    const decision = economy.review(context, { ...given, operations: given.operations.map(inUnits) });
+    return decision.tag === "amend" ? { ...decision, val: parts(decision.val) } : decision;
+  }),
+});
 
 export const wrapMatchmaking = (matchmaking: Matchmaking) => ({
   rankServers: orThrow(call(matchmaking.rankServers.bind(matchmaking))),

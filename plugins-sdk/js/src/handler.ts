@@ -84,7 +84,10 @@ function lowered(effect: Effect): Lowered {
 }
 
 /** Ten-thousandths of a currency's unit. */
-const parts = (amount: number): number => Math.round(amount * 10_000);
+export const parts = (amount: number): number => Math.round(amount * 10_000);
+
+/** An operation of the contract, whose amount is in ten-thousandths. */
+export const inUnits = (given: Operation): Operation => ({ ...given, amount: given.amount / 10_000 });
 
 const json = (value: object): string => JSON.stringify(value);
 

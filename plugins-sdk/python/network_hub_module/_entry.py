@@ -23,6 +23,10 @@ def wrapped(point: type) -> type:
         from ._handler import adapted
 
         methods = {name: adapted(point.__name__, method) for name, method in methods.items()}
+    if point.__name__ == "Economy":
+        from ._economy import adapted
+
+        methods = {name: adapted(method) for name, method in methods.items()}
     methods = {name: _call(method, random) for name, method in methods.items()}
     return type(point.__name__, (point,), methods)
 

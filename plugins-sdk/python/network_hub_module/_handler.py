@@ -4,20 +4,16 @@ import dataclasses
 import json
 from functools import wraps
 
-from wit_world.exports import endpoints as answers
 from wit_world.imports import effects as contract
 
+from ._failures import Reject, Retry
 from ._host import HostError
 from .effects import Effect
-from .endpoints import Request
-from .events import Event, Reject, Retry
-from .schedules import Tick
-from .timers import Timer
 
 
 def adapted(point, handle):
     """The handler with its own events, effects and exceptions in the place of the contract's."""
-    lifted, lowered = _FORMS[point]
+    lifted, lowered = _forms(point)
 
     @wraps(handle)
     def call(self, context, given):
@@ -100,20 +96,36 @@ def _all_lowered(effects):
     return [_lowered(effect) for effect in effects or ()]
 
 
-def _request(given):
-    fields = vars(given) | {"parameters": dict(given.parameters), "headers": dict(given.headers)}
-    return Request(**fields)
+def _forms(point):
+    """The author's form of what a point is given, and the contract's of what it answers."""
+    # A module has the contract of its own points alone.
+    match point:
+        case "Events":
+            from .events import Event
+
+            return (lambda given: Event(**vars(given))), _all_lowered
+        case "Schedules":
+            from .schedules import Tick
+
+            return (lambda given: Tick(**vars(given))), _all_lowered
+        case "Timers":
+            from .timers import Timer
+
+            return (lambda given: Timer(**vars(given))), _all_lowered
+        case _:
+            return _endpoint_forms()
 
 
-def _response(response):
-    body = response.body.encode() if isinstance(response.body, str) else response.body
-    return answers.Response(response.status, [*response.headers.items()], body, _all_lowered(response.effects))
+def _endpoint_forms():
+    from wit_world.exports.endpoints import Response
 
+    from .endpoints import Request
 
-_FORMS = {
-    "Events": (lambda given: Event(**vars(given)), _all_lowered),
-    "Endpoints": (_request, _response),
-    "Schedules": (lambda given: Tick(**vars(given)), _all_lowered),
-    "Timers": (lambda given: Timer(**vars(given)), _all_lowered),
-}
-"""The author's form of what a point is given, and the contract's of what it answers."""
+    def requested(given):
+        return Request(**vars(given) | {"parameters": dict(given.parameters), "headers": dict(given.headers)})
+
+    def responded(response):
+        body = response.body.encode() if isinstance(response.body, str) else response.body
+        return Response(response.status, [*response.headers.items()], body, _all_lowered(response.effects))
+
+    return requested, responded

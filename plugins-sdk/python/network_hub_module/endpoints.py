@@ -13,8 +13,8 @@ from typing import Any
 
 from wit_world.exports.endpoints import Caller, CallerKind
 
+from ._failures import Reject, Retry
 from .effects import Effect
-from .events import Reject, Retry
 
 __all__ = ["Caller", "CallerKind", "Reject", "Request", "Response", "Retry", "empty", "error", "json", "text"]
 

@@ -11,15 +11,9 @@ from typing import Any
 from wit_world.exports.events import Event as _Event
 from wit_world.imports.types import Cause
 
+from ._failures import Reject, Retry
+
 __all__ = ["Cause", "Event", "Reject", "Retry"]
-
-
-class Retry(Exception):
-    """Raised to be called again later, 8 times in all. The reason has up to 1,024 characters."""
-
-
-class Reject(Exception):
-    """Raised for what never can be handled: a dead letter at once. The reason has up to 1,024 characters."""
 
 
 class Event(_Event):

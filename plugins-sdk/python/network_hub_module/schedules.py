@@ -9,7 +9,7 @@ Nothing of the call is kept then.
 
 from wit_world.exports.schedules import ScheduleTick as _Tick
 
-from .events import Reject, Retry
+from ._failures import Reject, Retry
 
 __all__ = ["Reject", "Retry", "Tick"]
 

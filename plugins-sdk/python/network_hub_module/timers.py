@@ -12,7 +12,7 @@ from typing import Any
 
 from wit_world.exports.timers import Timer as _Timer
 
-from .events import Reject, Retry
+from ._failures import Reject, Retry
 
 __all__ = ["Reject", "Retry", "Timer"]
 

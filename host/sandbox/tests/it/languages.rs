@@ -77,13 +77,10 @@ async fn answers_to(component: Vec<u8>, points: &[Point], cases: Vec<TestCase>) 
 /// The points of the first version of the contract.
 const FIRST_POINTS: [Point; 3] = [Point::Matchmaking, Point::Chat, Point::Punishment];
 
-/// Points of modules with effects, in the order in which they are listed.
-const HANDLERS: [Point; 3] = [Point::Events, Point::Endpoints, Point::Schedules];
-
 #[test]
-fn each_language_has_the_first_points_and_handlers() {
+fn each_language_has_each_point() {
     for language in Language::ALL {
-        for point in FIRST_POINTS.into_iter().chain(HANDLERS) {
+        for point in Point::ALL {
             assert!(language.serves(point), "{language}: {point}");
         }
     }
@@ -187,6 +184,16 @@ async fn python() {
     let reexports = "from module_1 import Chat\nfrom module_2 import Punishment\n";
     append(&all.join("src/module.py"), reexports);
     answers_as_expected(built(all).await, &FIRST_POINTS).await;
+}
+
+/// A module has the contract of its own points alone.
+#[tokio::test]
+async fn python_has_each_later_point_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    for point in Point::ALL.into_iter().filter(|point| !FIRST_POINTS.contains(point)) {
+        let module = template(folder.path(), Language::Python, point);
+        answers_as_expected(built(module).await, &[point]).await;
+    }
 }
 
 #[tokio::test]

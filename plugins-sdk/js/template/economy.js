@@ -1,0 +1,30 @@
+// Bonus: players earn more of one currency, and nobody spends too much of it at once.
+
+import { config } from "network-hub-module";
+import { accept, amend, refuse, single } from "network-hub-module/economy";
+import * as log from "network-hub-module/log";
+
+const DEFAULTS = {
+  /** The currency; changes of others are left as they are. */
+  currency: "coins",
+  /** What players earn more, in percent. */
+  bonusPercent: 50,
+  /** The most that one operation may take; 0: no limit. */
+  mostSpent: 0,
+};
+
+/** @type {import("network-hub-module/economy").Economy} */
+export const economy = {
+  review(context, change) {
+    const { currency, bonusPercent, mostSpent } = config(context, DEFAULTS);
+    const spent = change.operations.filter((operation) => operation.currency === currency);
+    if (mostSpent > 0 && spent.some(({ amount }) => amount < -mostSpent)) {
+      return refuse(`At most ${mostSpent} ${currency} at once.`);
+    }
+    const earned = single(change);
+    if (earned === null || earned.currency !== currency || earned.ownerType !== "player") return accept();
+    if (earned.amount <= 0 || bonusPercent === 0) return accept();
+    log.info(`${earned.ownerKey} earns a bonus`);
+    return amend(earned.amount + (earned.amount * bonusPercent) / 100);
+  },
+};

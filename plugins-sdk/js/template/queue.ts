@@ -1,0 +1,31 @@
+// Members first: players with a permission wait less, and others with another one do not wait at all.
+
+import { config, HostError } from "network-hub-module";
+import * as log from "network-hub-module/log";
+import * as players from "network-hub-module/players";
+import { admit, type Queue, refuse } from "network-hub-module/queue";
+
+const DEFAULTS = {
+  /** Permission of members. */
+  memberNode: "queue.member",
+  /** Their priority; that of others is 0. */
+  memberPriority: 100,
+  /** Permission of players who may not wait; empty: none. */
+  blockedNode: "",
+};
+
+export const queue: Queue = {
+  place(context, { player }) {
+    const { memberNode, memberPriority, blockedNode } = config(context, DEFAULTS);
+    try {
+      if (has(player.uuid, blockedNode)) return refuse("You can't join games right now.");
+      return admit(has(player.uuid, memberNode) ? memberPriority : 0);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      log.warn(`permissions can't be read: ${error.message}`);
+      return admit();
+    }
+  },
+};
+
+const has = (uuid: string, node: string): boolean => node !== "" && players.permission(uuid, node) === "granted";
