@@ -1,7 +1,8 @@
-//! Work of a process on one untrusted file, weighed before it is done.
+//! Work on what others wrote, weighed before it is done.
 //!
-//! A reader of somebody else's file gets its input and its output through a budget, so that there is no way to read
-//! without drawing from it. Whatever a file makes the hub expand is multiplied out and drawn before it is made.
+//! A reader of somebody else's file gets its input and its output through a budget, and a renderer its text through
+//! that of its turn to compute, so that there is no way to read or make without drawing from it. Whatever a file or a
+//! template makes the hub expand is multiplied out and drawn before it is made.
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,7 +22,7 @@ pub struct Allowance {
     pub steps: u64,
     /// Bytes kept until the work ends.
     pub memory: u64,
-    /// Processor time of the process.
+    /// Processor time: of the process that reads a file, or of the thread that has a turn.
     pub time: Duration,
 }
 
@@ -54,20 +55,31 @@ pub struct Budget {
     bytes: Cell<u64>,
     steps: Cell<u64>,
     memory: Cell<u64>,
-    /// Processor time of the process at the beginning.
+    clock: ClockId,
+    /// Processor time at the beginning.
     began: Duration,
     until_check: Cell<u32>,
 }
 
 impl Budget {
-    /// Begins the work.
+    /// Begins the work of this process.
     pub fn begin(allowance: Allowance) -> Self {
+        Self::begin_by(ClockId::ProcessCPUTime, allowance)
+    }
+
+    /// Begins work of this thread, which does nothing else until it ends.
+    pub fn begin_on_thread(allowance: Allowance) -> Self {
+        Self::begin_by(ClockId::ThreadCPUTime, allowance)
+    }
+
+    fn begin_by(clock: ClockId, allowance: Allowance) -> Self {
         Self {
             allowance,
             bytes: Cell::new(allowance.bytes),
             steps: Cell::new(allowance.steps),
             memory: Cell::new(allowance.memory),
-            began: process_time(),
+            clock,
+            began: processor_time(clock),
             until_check: Cell::new(0),
         }
     }
@@ -98,7 +110,7 @@ impl Budget {
     fn check(&self) -> Result<(), Exhausted> {
         let Some(left) = self.until_check.get().checked_sub(1) else {
             self.until_check.set(DRAWS_PER_CHECK);
-            let spent = process_time().saturating_sub(self.began);
+            let spent = processor_time(self.clock).saturating_sub(self.began);
             return if spent > self.allowance.time { Err(Exhausted::Time(self.allowance.time)) } else { Ok(()) };
         };
         self.until_check.set(left);
@@ -111,8 +123,8 @@ fn draw(from: &Cell<u64>, count: u64) -> Option<()> {
     Some(())
 }
 
-fn process_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+fn processor_time(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
@@ -136,8 +148,9 @@ mod tests {
     #[test]
     fn processor_time_ends() {
         let allowance = Allowance { bytes: u64::MAX, time: Duration::from_millis(20), ..SMALL };
-        let budget = Budget::begin(allowance);
-        let exhausted = std::iter::repeat_with(|| budget.bytes(1)).find_map(Result::err);
-        assert_eq!(exhausted, Some(Exhausted::Time(allowance.time)));
+        for budget in [Budget::begin(allowance), Budget::begin_on_thread(allowance)] {
+            let exhausted = std::iter::repeat_with(|| budget.bytes(1)).find_map(Result::err);
+            assert_eq!(exhausted, Some(Exhausted::Time(allowance.time)));
+        }
     }
 }

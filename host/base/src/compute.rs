@@ -3,14 +3,24 @@
 //! There are as many of those threads as processors, so a few milliseconds of work on each are a few milliseconds
 //! without service. Here a network takes at most its share of the processors, and waits only behind its own work.
 
+use std::ops::Deref;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use hub_db::{FairPermits, current_tenant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use crate::budget::{Allowance, Budget};
 use crate::values::NetworkId;
 
+/// Amounts that a renderer may take in one turn: more than the largest page needs. An unoptimised build is slow.
+const TURN: Allowance = Allowance {
+    bytes: 64 << 20,
+    steps: 8_000_000,
+    memory: 64 << 20,
+    time: Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 1 }),
+};
 /// Size of JSON, in bytes, above which reading or writing takes more than half a millisecond.
 pub const LARGE_JSON: usize = 64 * 1024;
 /// Number of rows above which assembling them takes as long.
@@ -36,13 +46,33 @@ pub async fn compute_for<T>(network: NetworkId, work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Proof that work runs in its network's turn to compute. Renderers take it, so that nothing is made outside of a turn.
+/// Proof that work runs in its network's turn to compute, and the budget of the turn. Renderers take it and draw what
+/// they make from it, so that nothing is made outside of a turn or without a bound.
 #[derive(Debug)]
-pub struct Turn(());
+pub struct Turn(Budget);
 
-/// Runs work by [`compute`] that needs the proof of it.
+impl Turn {
+    fn begin() -> Self {
+        Self(Budget::begin_on_thread(TURN))
+    }
+}
+
+impl Deref for Turn {
+    type Target = Budget;
+
+    fn deref(&self) -> &Budget {
+        &self.0
+    }
+}
+
+/// Runs a renderer by [`compute`].
 pub async fn compute_in_turn<T>(work: impl FnOnce(&Turn) -> T) -> T {
-    compute(|| work(&Turn(()))).await
+    compute_in_turn_of(NetworkId(current_tenant()), work).await
+}
+
+/// The same for a network that the task is not the work of.
+pub async fn compute_in_turn_of<T>(network: NetworkId, work: impl FnOnce(&Turn) -> T) -> T {
+    compute_for(network, || work(&Turn::begin())).await
 }
 
 /// Runs `work` by [`compute`] if it is large.
@@ -60,6 +90,14 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_renderer_draws_from_its_turn() {
+        let drawn = compute_in_turn_of(NetworkId(Uuid::from_u128(1)), |turn| {
+            [turn.bytes(TURN.bytes).is_ok(), turn.bytes(1).is_ok(), turn.steps(TURN.steps + 1).is_ok()]
+        });
+        assert_eq!(drawn.await, [true, false, false]);
+    }
 
     /// With one worker thread, which computing must not block, and a network that computes at its limit.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -8,7 +8,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LOCATION
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use hub_base::compute::compute_for;
+use hub_base::compute::{Turn, compute_in_turn_of};
 use hub_base::values::{NetworkId, OPERATOR_NETWORK};
 use hub_core::http::answer::{AnswerOf, set_body};
 use serde_json::Value;
@@ -56,11 +56,12 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let Some(page) = response.extensions_mut().remove::<Arc<Page>>() else { return response };
     let network = page.network.unwrap_or(OPERATOR_NETWORK);
-    let Rendered { bytes, is_compressed } = compute_for(network, || page.rendered()).await.unwrap_or_else(|error| {
-        tracing::error!(template = page.template, error = format!("{error:#}"), "a page could not be rendered");
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        Rendered { bytes: Bytes::from_static(FAILED.as_bytes()), is_compressed: false }
-    });
+    let Rendered { bytes, is_compressed } =
+        compute_in_turn_of(network, |turn| page.rendered(turn)).await.unwrap_or_else(|error| {
+            tracing::error!(template = page.template, error = format!("{error:#}"), "a page could not be rendered");
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            Rendered { bytes: Bytes::from_static(FAILED.as_bytes()), is_compressed: false }
+        });
     if is_compressed {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
@@ -77,8 +78,8 @@ struct Rendered {
 }
 
 impl Page {
-    fn rendered(&self) -> Result<Rendered, minijinja::Error> {
-        let text = templates::render(self.reader.language, &self.template, &self.context)?;
+    fn rendered(&self, turn: &Turn) -> Result<Rendered, minijinja::Error> {
+        let text = templates::render(turn, self.reader.language, &self.template, &self.context)?;
         let compressed = (self.reader.takes_gzip && text.len() > SMALL).then(|| gzip(text.as_bytes())).flatten();
         let is_compressed = compressed.is_some();
         Ok(Rendered { bytes: compressed.map_or_else(|| text.into(), Bytes::from), is_compressed })

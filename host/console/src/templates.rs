@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
+use hub_base::compute::Turn;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, UndefinedBehavior, escape_formatter};
 
@@ -171,36 +172,45 @@ pub(crate) fn shapes(language: &'static Language) -> Environment<'static> {
     environment
 }
 
-/// Renders a template.
-pub(crate) fn render(language: &'static Language, name: &str, context: &serde_json::Value) -> Result<String, Error> {
+/// Renders a template in its network's turn.
+pub(crate) fn render(
+    turn: &Turn,
+    language: &'static Language,
+    name: &str,
+    context: &serde_json::Value,
+) -> Result<String, Error> {
     static ENVIRONMENTS: LazyLock<Vec<Environment<'static>>> =
         LazyLock::new(|| Language::all().iter().map(environment).collect());
     let context = Value::from_serialize(context);
     if folder().is_some() {
         let fresh = environment(language);
-        return bounded(&fresh.get_template(name)?, context);
+        return bounded(turn, &fresh.get_template(name)?, context);
     }
     let at = Language::all().iter().position(|it| it.code() == language.code()).unwrap_or(0);
     let environment = ENVIRONMENTS.get(at).ok_or_else(|| Error::from(ErrorKind::InvalidOperation))?;
-    bounded(&environment.get_template(name)?, context)
+    bounded(turn, &environment.get_template(name)?, context)
 }
 
 /// Renders a template whose text is bounded while it is made.
-fn bounded(template: &Template<'_, '_>, context: Value) -> Result<String, Error> {
-    let mut text = Text(vec![]);
+fn bounded(turn: &Turn, template: &Template<'_, '_>, context: Value) -> Result<String, Error> {
+    let mut text = Text { turn, bytes: vec![] };
     template.render_captured_to(context, &mut text)?;
-    String::from_utf8(text.0).map_err(|error| Error::from(ErrorKind::BadSerialization).with_source(error))
+    String::from_utf8(text.bytes).map_err(|error| Error::from(ErrorKind::BadSerialization).with_source(error))
 }
 
-/// A text that refuses what goes beyond [`MOST_BYTES`].
-struct Text(Vec<u8>);
+/// A text that refuses what goes beyond [`MOST_BYTES`] or its turn.
+struct Text<'t> {
+    turn: &'t Turn,
+    bytes: Vec<u8>,
+}
 
-impl Write for Text {
+impl Write for Text<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MOST_BYTES {
+        self.turn.bytes(bytes.len() as u64).map_err(io::Error::other)?;
+        if self.bytes.len() + bytes.len() > MOST_BYTES {
             return Err(io::Error::other("the page is too large"));
         }
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

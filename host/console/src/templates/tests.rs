@@ -2,7 +2,16 @@
 
 use serde_json::{Value, json};
 
+use hub_base::compute::compute_in_turn_of;
+use hub_base::values::OPERATOR_NETWORK;
+
 use super::*;
+
+/// Renders a template in a turn.
+fn render(language: &'static Language, name: &str, context: &Value) -> Result<String, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(compute_in_turn_of(OPERATOR_NETWORK, |turn| super::render(turn, language, name, context)))
+}
 
 /// A context with what all pages have.
 fn sample(name: &str) -> Value {

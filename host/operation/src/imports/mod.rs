@@ -43,7 +43,7 @@ mod vanilla;
 use crate::component::column::{any_number, any_text, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
-pub use reader::{FILE_KINDS, child_main, read_fuzzed};
+pub use reader::{FILE_KINDS, child_main, read_fuzzed, read_weighed};
 pub use run::Imports;
 
 /// Declaration of this component.

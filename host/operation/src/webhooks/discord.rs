@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::compute::Turn;
+use crate::budget::Budget;
 use crate::webhooks::model::Templates;
 use crate::webhooks::template::{Embed, Template, fill, length};
 
@@ -46,17 +46,14 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 
 /// Discord message for an event. It pings no one.
-pub(super) fn message(_: &Turn, templates: &Templates, name: &str, event: &Value) -> Value {
-    filled(templates, name, event)
-}
-
-fn filled(templates: &Templates, name: &str, event: &Value) -> Value {
+pub(super) fn message(turn: &Budget, templates: &Templates, name: &str, event: &Value) -> Value {
     let default = || DEFAULTS.iter().find(|(of, _)| *of == name).map_or("{type}", |(_, text)| text);
     let template = templates.get(name).cloned().unwrap_or_else(|| Template::text(default()));
     let mut message = json!({"allowed_mentions": {"parse": []}});
-    let content = template.content.map(|text| fill(&text, event, CONTENT)).filter(|text| !is_blank(text));
+    let content = template.content.map(|text| fill(turn, &text, event, CONTENT)).filter(|text| !is_blank(text));
     let mut left = EMBEDS;
-    let embeds: Vec<_> = template.embeds.iter().filter_map(|template| embed(template, event, &mut left)).collect();
+    let embeds: Vec<_> =
+        template.embeds.iter().filter_map(|template| embed(turn, template, event, &mut left)).collect();
     // Discord refuses an empty message, which placeholders without a value may produce.
     let content = content.or_else(|| embeds.is_empty().then(|| name.to_owned()));
     if let Some(content) = content {
@@ -69,9 +66,9 @@ fn filled(templates: &Templates, name: &str, event: &Value) -> Value {
 }
 
 /// An embed without its blank parts, which Discord refuses; none if nothing is left of it but a color.
-fn embed(template: &Embed, event: &Value, left: &mut usize) -> Option<Value> {
+fn embed(turn: &Budget, template: &Embed, event: &Value, left: &mut usize) -> Option<Value> {
     let mut text = |text: &str, most: usize| {
-        let filled = fill(text, event, most.min(*left));
+        let filled = fill(turn, text, event, most.min(*left));
         *left -= length(&filled);
         (!is_blank(&filled)).then_some(filled)
     };
@@ -111,8 +108,14 @@ mod tests {
     use strum::VariantArray as _;
 
     use super::*;
+    use crate::budget::Allowance;
     use crate::events::EventKind;
     use crate::webhooks::template::Field;
+
+    fn turn() -> Budget {
+        let time = std::time::Duration::from_secs(600);
+        Budget::begin_on_thread(Allowance { bytes: 1 << 20, steps: 0, memory: 0, time })
+    }
 
     #[test]
     fn every_event_has_a_message() {
@@ -125,7 +128,7 @@ mod tests {
     #[test]
     fn messages_fit_and_ping_no_one() {
         let event = json!({"playerName": "Alex", "serverId": "lobby", "message": "@everyone ".repeat(400)});
-        let sent = filled(&Templates::new(), "CHAT", &event);
+        let sent = message(&turn(), &Templates::new(), "CHAT", &event);
         assert_eq!(sent["allowed_mentions"], json!({"parse": []}));
         let content = sent["content"].as_str().unwrap();
         assert!(content.starts_with("**Alex** (lobby): \\@everyone") && content.ends_with('…'));
@@ -145,7 +148,7 @@ mod tests {
             fields: vec![field("{long}"), field("{empty}")],
         };
         let templates = Templates::from([("CHAT".to_owned(), Template { content: None, embeds: vec![embed; 3] })]);
-        let sent = filled(&templates, "CHAT", &event);
+        let sent = message(&turn(), &templates, "CHAT", &event);
         assert!(sent.get("content").is_none());
         let embeds = sent["embeds"].as_array().unwrap();
         assert_eq!((length(embeds[0]["title"].as_str().unwrap()), embeds[0]["color"].clone()), (256, json!(5)));
@@ -160,11 +163,11 @@ mod tests {
         }
         assert!((5_900..=6_000).contains(&all), "{all}");
         let nothing = Templates::from([("CHAT".to_owned(), Template::text("{empty}"))]);
-        assert_eq!(filled(&nothing, "CHAT", &event)["content"], "CHAT");
+        assert_eq!(message(&turn(), &nothing, "CHAT", &event)["content"], "CHAT");
         let blank = || Some("{empty} \u{200b}".to_owned());
         let embed = Embed { title: blank(), description: blank(), color: Some(5), fields: vec![field("{empty}")] };
         let blank = Templates::from([("CHAT".to_owned(), Template { content: blank(), embeds: vec![embed; 3] })]);
-        let sent = filled(&blank, "CHAT", &event);
+        let sent = message(&turn(), &blank, "CHAT", &event);
         assert_eq!((&sent["content"], sent.get("embeds")), (&json!("CHAT"), None), "Discord refuses empty embeds");
     }
 }

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::budget::Budget;
+
 /// Maximum size of all templates of a webhook, in bytes of JSON.
 pub(super) const LONGEST_TEMPLATES: usize = 32 * 1_024;
 const MAX_EMBEDS: usize = 10;
@@ -126,9 +128,9 @@ fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
 
 /// Replaces placeholders by the event's values, or by nothing if there is none. The result has at most `most` of
 /// Discord's characters, the last one an ellipsis if there were more: a text of a few placeholders may be worth hundreds
-/// of megabytes.
-pub(super) fn fill(text: &str, event: &Value, most: usize) -> String {
-    let mut filled = Filled { text: String::new(), length: 0, most };
+/// of megabytes. Every character is drawn from the turn; a text ends where that does.
+pub(super) fn fill(turn: &Budget, text: &str, event: &Value, most: usize) -> String {
+    let mut filled = Filled { turn, text: String::new(), length: 0, most };
     // It was checked when it was stored.
     let parts = parts(text).unwrap_or_else(|_| vec![Part::Text(text)]);
     let is_whole = parts.into_iter().all(|part| {
@@ -147,13 +149,14 @@ pub(super) fn length(text: &str) -> usize {
 }
 
 /// A text that refuses what goes beyond its length.
-struct Filled {
+struct Filled<'t> {
+    turn: &'t Budget,
     text: String,
     length: usize,
     most: usize,
 }
 
-impl Write for Filled {
+impl Write for Filled<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|character| self.write_char(character))
     }
@@ -163,13 +166,14 @@ impl Write for Filled {
         if length > self.most {
             return Err(fmt::Error);
         }
+        self.turn.bytes(character.len_utf8() as u64).map_err(|_| fmt::Error)?;
         self.length = length;
         self.text.push(character);
         Ok(())
     }
 }
 
-impl Filled {
+impl Filled<'_> {
     fn end(mut self, is_whole: bool) -> String {
         if is_whole {
             return self.text;
@@ -190,7 +194,7 @@ impl Filled {
     }
 }
 
-fn write_value(filled: &mut Filled, name: &str, event: &Value) -> fmt::Result {
+fn write_value(filled: &mut Filled<'_>, name: &str, event: &Value) -> fmt::Result {
     let path = name.strip_suffix(TIME).unwrap_or(name);
     let found = path.split('.').try_fold(event, |object, field| object.get(field));
     match found {
@@ -205,9 +209,9 @@ fn write_value(filled: &mut Filled, name: &str, event: &Value) -> fmt::Result {
 }
 
 /// Escapes players' texts, so that they have no bold, links, mentions or invitations such as `discord.gg/x`.
-struct Escaped<'f>(&'f mut Filled);
+struct Escaped<'f, 't>(&'f mut Filled<'t>);
 
-impl Write for Escaped<'_> {
+impl Write for Escaped<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|character| {
             if matches!(
@@ -223,12 +227,19 @@ impl Write for Escaped<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::*;
+    use crate::budget::Allowance;
+
+    fn turn(bytes: u64) -> Budget {
+        Budget::begin_on_thread(Allowance { bytes, steps: 0, memory: 0, time: Duration::from_secs(600) })
+    }
 
     fn fill(text: &str, event: &Value) -> String {
-        super::fill(text, event, 1_000)
+        super::fill(&turn(1 << 20), text, event, 1_000)
     }
 
     #[test]
@@ -247,13 +258,17 @@ mod tests {
 
     #[test]
     fn texts_are_cut_while_they_are_filled() {
-        let filled = |text: &str, most| super::fill(text, &json!({"all": {"a": vec!["x"; 50_000]}, "x": "*_"}), most);
+        let filled = |text: &str, most| {
+            super::fill(&turn(1 << 20), text, &json!({"all": {"a": vec!["x"; 50_000]}, "x": "*_"}), most)
+        };
         let cut = filled(&"{all}".repeat(6_000), 2_000);
         assert_eq!((length(&cut), cut.ends_with('…')), (2_000, true));
         assert_eq!((filled("ab", 2), filled("abc", 2)), ("ab".to_owned(), "a…".to_owned()));
         assert_eq!((filled("{x}", 4), filled("{x}{x}", 5)), ("\\*\\_".to_owned(), "\\*\\_…".to_owned()));
         assert_eq!((filled("a{x}", 3), filled("a", 0)), ("a…".to_owned(), String::new()));
         assert_eq!(filled("\u{1f3f0}\u{1f3f0}", 3), "\u{1f3f0}…");
+        // Also by the end of the turn.
+        assert_eq!(super::fill(&turn(3), "abcdef", &json!({}), 2_000), "abc…");
     }
 
     #[test]

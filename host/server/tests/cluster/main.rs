@@ -43,6 +43,7 @@ mod reachability;
 #[allow(dead_code, reason = "the other tests use the rest")]
 #[path = "../it/webhooks/receiver.rs"]
 mod receiver;
+mod rights;
 mod routing;
 mod schedules;
 mod secrets;

@@ -16,7 +16,7 @@ use crate::imports::source::SourceFile;
 use crate::limits::Limit;
 
 /// Amounts that one reading of a file may take. Every file is read twice.
-const ALLOWANCE: Allowance =
+pub(super) const ALLOWANCE: Allowance =
     Allowance { bytes: 1 << 30, steps: 8_000_000, memory: 48 << 20, time: Duration::from_secs(120) };
 /// Maximum length of a failure reason, in characters: parsers' messages may quote the file.
 const LONGEST_MESSAGE: usize = 1_000;

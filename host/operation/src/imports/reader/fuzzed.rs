@@ -1,4 +1,4 @@
-//! Reading of fuzzed files in this process: what the child does after it is confined.
+//! Reading of files in this process, fuzzed or weighed ones: what the child does after it is confined.
 
 use std::fs::File;
 use std::path::Path;
@@ -27,12 +27,20 @@ pub const FILE_KINDS: [&str; 9] = [
     "XCONOMY",
 ];
 
-/// Amounts that a reading may take: a small file needs little.
-const ALLOWANCE: Allowance =
-    Allowance { bytes: 16 << 20, steps: 200_000, memory: 8 << 20, time: Duration::from_secs(10) };
+/// Amounts that the reading of a fuzzed file may take: a small one needs little.
+const SMALL: Allowance = Allowance { bytes: 16 << 20, steps: 200_000, memory: 8 << 20, time: Duration::from_secs(10) };
 
-/// Reads a file of a kind twice, as an import does. Returns the number of its records, or the reason against it.
+/// Reads a small file of a kind twice, as an import does. Returns the number of its records, or the reason against it.
 pub fn read_fuzzed(kind: &str, path: &Path, now: i64) -> Result<u64, String> {
+    read(kind, path, now, SMALL)
+}
+
+/// The same for a file of any size, within the amounts that an import may take.
+pub fn read_weighed(kind: &str, path: &Path, now: i64) -> Result<u64, String> {
+    read(kind, path, now, super::child::ALLOWANCE)
+}
+
+fn read(kind: &str, path: &Path, now: i64, allowance: Allowance) -> Result<u64, String> {
     let kind: ImportKind = kind.parse().map_err(|_| format!("unknown kind {kind}"))?;
     let currency = "coins".parse().ok().filter(|_| kind.has_balances());
     let options = ImportOptions { currency, prefix: kind.default_prefix().to_owned(), scopes: Scopes::default() };
@@ -49,7 +57,7 @@ pub fn read_fuzzed(kind: &str, path: &Path, now: i64) -> Result<u64, String> {
     let file = SourceFile::new(path, file).map_err(|error| told(&error))?;
     let (mut findings, mut records) = (Findings::default(), 0);
     for _ in 0..2 {
-        let (budget, mut noted) = (Budget::begin(ALLOWANCE), Findings::default());
+        let (budget, mut noted) = (Budget::begin(allowance), Findings::default());
         records = 0;
         let mut receive = |item: Item| -> Result<(), ParseError> {
             noted.note(&item.record, &budget);

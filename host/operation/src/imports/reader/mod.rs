@@ -12,7 +12,7 @@ mod parent;
 mod parse;
 
 pub use child::child_main;
-pub use fuzzed::{FILE_KINDS, read_fuzzed};
+pub use fuzzed::{FILE_KINDS, read_fuzzed, read_weighed};
 pub(super) use message::ReadRequest;
 pub(super) use parent::{FileReader, OWN_ERROR, Progress, ReadError};
 

@@ -1,4 +1,5 @@
-//! A network that is to be deleted in seven days: what still works for whom, until it is resumed or the deletion begins.
+//! A network that is to be deleted in seven days: what still works for whom, until it is resumed or its deletion
+//! begins.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ async fn operations(hub: &Hub) -> Vec<(Method, String)> {
     let mut all = vec![];
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            let takes_key = operation["security"].as_array().is_some_and(|all| all.iter().any(|it| !it["apiKey"].is_null()));
+            let takes_key =
+                operation["security"].as_array().is_some_and(|all| all.iter().any(|it| !it["apiKey"].is_null()));
             if takes_key && !path.starts_with("/api/admin/") {
                 let path = path.replace("{playerUuid}", &uuid(1)).replace("{uuid}", &uuid(1));
                 all.push((method.to_uppercase().parse().unwrap(), path.replace(['{', '}'], "")));
@@ -163,7 +165,8 @@ async fn nothing_is_done_for_it_until_it_is_resumed(hub: Hub) {
     .await;
     stranger.get(&link).await.expect(200);
     stranger.get(&appeal).await.expect(200);
-    Hub::eventually("its import goes on to its end", async || owner.get(&import).await.expect(200)["state"] == "DONE").await;
+    Hub::eventually("its import goes on to its end", async || owner.get(&import).await.expect(200)["state"] == "DONE")
+        .await;
     publish(&owner, "second").await;
     Hub::eventually("its webhooks go on", async || {
         hub.advance_ms(500);
