@@ -76,6 +76,17 @@ async fn kill_in_turn(fleet: &mut Fleet, round: usize) {
     }
 }
 
+/// The first of the line with the time since when they are, who must not be for long.
+fn expect_turn(head: (String, Instant), first: Option<&String>) -> (String, Instant) {
+    let waited = head.1.elapsed();
+    match first {
+        Some(first) if *first == head.0 => assert!(waited < LONGEST_AT_HEAD, "{first} is first since {waited:?}"),
+        Some(first) => return (first.clone(), Instant::now()),
+        None => {}
+    }
+    head
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_players_get_forty_slots_by_turns() {
     let mut fleet = Fleet::start().await;
@@ -167,14 +178,7 @@ async fn a_thousand_players_get_forty_slots_by_turns() {
             joined.insert(id.to_owned());
         }
         waiting.retain(|id| !joined.contains(id));
-        match waiting.first() {
-            Some(first) if *first == head.0 => {
-                let waited = head.1.elapsed();
-                assert!(waited < LONGEST_AT_HEAD, "{:?} are first since {waited:?}", tickets[first]);
-            }
-            Some(first) => head = (first.clone(), Instant::now()),
-            None => {}
-        }
+        head = expect_turn(head, waiting.first());
         for ticket in &states {
             assert!(["WAITING", "MATCHED"].contains(&ticket["state"].as_str().unwrap()), "{ticket}");
         }
