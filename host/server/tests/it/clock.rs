@@ -265,7 +265,8 @@ async fn pauses_of_modules_go_on_by_a_time_that_is_set(backend: Backend) {
     let client = machine.client(&hub);
     upload(&client, "counter", handler(1, &manifest("PLAYER", &TYPES))).await.expect(201);
     chain(&client, "events", json!([{"name": "counter", "version": 1, "grants": grants()}])).await.expect(200);
-    let schedules = ticker::manifest(&[("Trap", "0 0 1 1 *", "ONCE")]);
+    // The first is tried at the upload.
+    let schedules = ticker::manifest(&[("first", "0 0 1 1 *", "ONCE"), ("Trap", "0 0 1 1 *", "ONCE")]);
     upload(&client, "ticker", ticker::ticker(1, &schedules)).await.expect(201);
     let link = json!([{"name": "ticker", "version": 1, "grants": {"scopes": ["economy:write"]}}]);
     chain(&client, "schedules", link).await.expect(200);

@@ -49,8 +49,8 @@ pub(super) fn headers(endpoint: &Endpoint, sent: &HeaderMap) -> Vec<(String, Str
 
 /// Layer outside of all that may refuse a request: protects each answer under the paths of endpoints.
 pub async fn protect_answers(State(()): State<()>, request: HttpRequest, next: Next) -> HttpResponse {
-    let is_of = |prefix: &str| request.uri().path().starts_with(prefix);
-    let (is_public, is_private) = (is_of(PUBLIC_PREFIX), is_of(PRIVATE_PREFIX));
+    let path = request.uri().path();
+    let (is_public, is_private) = (path.starts_with(PUBLIC_PREFIX), path.starts_with(PRIVATE_PREFIX));
     let response = next.run(request).await;
     if is_public || is_private { protect(response, is_public) } else { response }
 }

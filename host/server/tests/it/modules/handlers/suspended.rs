@@ -79,10 +79,15 @@ on_both! {
         // What is known of networks is remembered for a second.
         let hub = hub.restart(Duration::ZERO).await;
         let (owner, other) = (again(&hub, &owner), again(&hub, &other));
-        schedules::pass_time(&hub, "the other network's is handled", async || handled(&other).await == 1).await;
+        // A hub alone is woken by the next event.
+        vote(&other, "z").await;
+        schedules::pass_time(&hub, "the other network's are handled", async || handled(&other).await == 2).await;
         assert_eq!(attempts(&hub, &owner).await, [1]);
         suspend(&hub, &owner, false).await;
+        Hub::eventually("it may vote again", async || owner.get("/api/manage/keys").await.status == 200).await;
+        vote(&owner, "z").await;
+        schedules::pass_time(&hub, "both are handled", async || handled(&owner).await == 2).await;
         settle(&hub, &owner).await;
-        assert_eq!((handled(&owner).await, &handler_of(&owner).await["deadLetters"]), (1, &json!(0)));
+        assert_eq!((handled(&owner).await, &handler_of(&owner).await["deadLetters"]), (2, &json!(0)));
     }
 }
