@@ -7,7 +7,7 @@ use crate::deliveries;
 use crate::limits::hub_with;
 use crate::people::{get, member};
 use crate::servers::{beat, join, register, uuid};
-use crate::support::{Backend, Client, NOW, on_both, on_each};
+use crate::support::{Backend, Client, Hub, NOW, on_both, on_each};
 
 const ATTENTION: &str = "/api/manage/attention";
 const COUNTS: &str = "/api/manage/counts";
