@@ -624,6 +624,8 @@ CREATE TABLE currency_ledger (
     at             BIGINT           NOT NULL,
     -- Of several changes that were made together; null: the change was made alone.
     transaction_id UUID,
+    -- Change that the network's modules made of it; null: they left it.
+    amended        BIGINT,
     PRIMARY KEY (network_id, owner_type, owner_key, currency, id)
 );
 CREATE INDEX currency_ledger_by_owner ON currency_ledger (network_id, owner_type, owner_key, id DESC, currency);

@@ -659,6 +659,8 @@ CREATE TABLE currency_ledger (
     at             INTEGER NOT NULL,
     -- Of several changes that were made together; null: the change was made alone.
     transaction_id BLOB,
+    -- Change that the network's modules made of it; null: they left it.
+    amended        INTEGER,
     PRIMARY KEY (network_id, owner_type, owner_key, currency, id)
 ) WITHOUT ROWID;
 CREATE INDEX currency_ledger_by_owner ON currency_ledger (network_id, owner_type, owner_key, id DESC, currency);

@@ -1,6 +1,6 @@
 //! Kind of an upload, by its imports and exports, before anything is compiled.
 
-use crate::contract::{PACKAGE, Point, TYPE_INTERFACES, UNSERVED_POINTS};
+use crate::contract::{PACKAGE, Point, TYPE_INTERFACES};
 use crate::manifest;
 use crate::versions::{self, Version};
 use wasmparser::{ComponentExternName, ComponentExternalKind, Parser, Payload};
@@ -129,12 +129,6 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
     let mut points = Vec::new();
     for (export, is_interface) in &surface.exports {
         let named = contract_name(export).filter(|_| *is_interface);
-        if let Some((interface, number)) = named
-            && UNSERVED_POINTS.contains(&interface)
-            && check_version(export, number)?.has_point(Point::Events)
-        {
-            return Err(format!("it exports `{export}`, an extension point that this hub does not serve yet"));
-        }
         let point = named.map(|(interface, number)| (Point::of_interface(interface), number));
         let Some((Some(point), number)) = point else {
             return Err(format!(
@@ -249,7 +243,7 @@ mod tests {
             (&["network-hub:module/state@1.0.0"], &[chat], "not part of the contract"),
             (&[], &["network-hub:module/events@1.0.0"], "version 1.0.0 of the contract has no events"),
             (&[], &["network-hub:module/timers@1.0.0"], "version 1.0.0 of the contract has no schedules"),
-            (&[], &["network-hub:module/login@1.1.0"], "does not serve yet"),
+            (&[], &["network-hub:module/login@1.0.0"], "version 1.0.0 of the contract has no login"),
             (&["network-hub:module/http@1.0.0"], &[chat], "not part of the contract"),
             (&["acme:tools/log@1.0.0"], &[chat], "does not offer"),
             (&[], &[chat, "run"], "no extension point"),

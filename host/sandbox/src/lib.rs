@@ -103,9 +103,9 @@ pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LIN
 pub use module::{ComponentSource, ModuleHandle, Prepared};
 pub use network::UploadPermit;
 pub use operation::{
-    AnswerRequest, Answered, AnyAnswer, AnyInput, Candidate, Candidates, EndpointAnswer, FilterChat, FireTimer,
-    HandleEvent, Handled, HandlerAnswer, Operation, Rank, RankAnswer, RankServers, RankWorlds, Ranking,
-    ReviewPunishment, RunTick,
+    AnswerRequest, Answered, AnyAnswer, AnyInput, Candidate, Candidates, CheckLogin, EndpointAnswer, FilterChat,
+    FireTimer, HandleEvent, Handled, HandlerAnswer, Operation, PlaceTicket, Rank, RankAnswer, RankServers, RankWorlds,
+    Ranking, ReviewChange, ReviewPunishment, RunTick,
 };
 pub use recorded::RecordedHost;
 pub use report::{CallFailure, CallReport, CallTimes, LogLine};

@@ -46,8 +46,8 @@ impl Limits {
     /// The default limits of a point.
     pub const fn of(point: Point) -> Self {
         let (compute_ms, fuel, host_calls) = match point {
-            Point::Matchmaking => (25, 100_000_000, 8),
-            Point::Chat => (10, 50_000_000, 8),
+            Point::Matchmaking | Point::Login => (25, 100_000_000, 8),
+            Point::Chat | Point::Economy | Point::Queue => (10, 50_000_000, 8),
             Point::Punishment => (50, 200_000_000, 8),
             Point::Events => (100, 400_000_000, 32),
             Point::Endpoints => (50, 200_000_000, 16),
@@ -60,7 +60,9 @@ impl Limits {
                 Point::Events => HANDLER_WAIT,
                 Point::Endpoints => ENDPOINT_WAIT,
                 Point::Schedules => SCHEDULE_WAIT,
-                Point::Matchmaking | Point::Chat | Point::Punishment => compute.saturating_mul(WAIT_FACTOR),
+                Point::Matchmaking | Point::Chat | Point::Punishment | Point::Login | Point::Economy | Point::Queue => {
+                    compute.saturating_mul(WAIT_FACTOR)
+                }
             },
             fuel,
             memory_bytes: 64 << 20,

@@ -6,15 +6,15 @@ use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use crate::contract::schedules::{Tick, Timer};
-use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
+use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, economy, login, punishment, queue};
 use crate::error::PrepareError;
 use crate::host::EmptyHost;
 use crate::limits::Limits;
 use crate::manifest::{Manifest, Method};
 use crate::module::LoadedModule;
 use crate::operation::{
-    AnswerRequest, Candidates, FilterChat, FireTimer, HandleEvent, Operation, RankServers, RankWorlds,
-    ReviewPunishment, RunTick,
+    AnswerRequest, Candidates, CheckLogin, FilterChat, FireTimer, HandleEvent, Operation, PlaceTicket, RankServers,
+    RankWorlds, ReviewChange, ReviewPunishment, RunTick,
 };
 use crate::priority::Priority;
 use crate::report::CallFailure;
@@ -111,6 +111,9 @@ impl Trial<'_> {
             Point::Events => self.attempt::<HandleEvent>(limits, event(self.manifest)).await,
             Point::Endpoints => self.attempt::<AnswerRequest>(limits, endpoint_request(self.manifest)).await,
             Point::Schedules => self.run_schedules(limits).await,
+            Point::Login => self.attempt::<CheckLogin>(limits, login_attempt()).await,
+            Point::Economy => self.attempt::<ReviewChange>(limits, change()).await,
+            Point::Queue => self.attempt::<PlaceTicket>(limits, ticket()).await,
         }
     }
 
@@ -239,6 +242,38 @@ fn proposal() -> punishment::Proposal {
         ip_based: false,
         issuer_uuid: None,
         issuer_name: None,
+    }
+}
+
+fn login_attempt() -> login::Attempt {
+    login::Attempt {
+        player: player(),
+        ip_hash: Some("trial".into()),
+        region: "EUROPE".into(),
+        server_id: "trial-1".into(),
+        first_join: true,
+    }
+}
+
+fn change() -> economy::Change {
+    let amount = 25_000;
+    let operation =
+        economy::Operation { owner_type: "player".into(), owner_key: player().uuid, currency: "trial".into(), amount };
+    economy::Change {
+        kind: economy::ChangeKind::Modify,
+        operations: vec![operation],
+        reason: Some("Trial".into()),
+        server_id: Some("trial-1".into()),
+    }
+}
+
+fn ticket() -> queue::Ticket {
+    queue::Ticket {
+        player: player(),
+        members: vec![],
+        server_type: "trial".into(),
+        world_type: None,
+        region: Some("EUROPE".into()),
     }
 }
 

@@ -142,3 +142,57 @@ pub mod timers {
         export_macro_name: "export_timers",
     });
 }
+
+pub mod login {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "login-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_login",
+    });
+}
+
+pub mod economy {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "economy-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_economy",
+    });
+}
+
+pub mod queue {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "queue-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_queue",
+    });
+}

@@ -1,7 +1,8 @@
 //! Write modules for a Network Hub in Rust.
 //!
 //! A module is a small program that decides something for a network: where a player is sent
-//! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]). Or it
+//! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]), who may join
+//! ([`login`]), what a change of a balance comes to ([`economy`]), where a ticket stands in its line ([`queue`]). Or it
 //! handles what happened, or what is due, and has the hub do something about it ([`events`], [`schedules`], [`timers`]), or
 //! answers requests to the network's own routes ([`endpoints`]).
 //! The hub runs it inside its own process, isolated, within a few milliseconds. This is a whole one:
@@ -43,15 +44,18 @@ pub mod bindings;
 pub mod candidates;
 pub mod chat;
 mod config;
+pub mod economy;
 pub mod effects;
 pub mod endpoints;
 #[doc(hidden)]
 pub mod entry;
 pub mod events;
 pub mod log;
+pub mod login;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod queue;
 pub mod schedules;
 pub mod state;
 pub mod store;

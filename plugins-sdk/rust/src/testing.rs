@@ -8,16 +8,19 @@
 //! assert_eq!(testing::hub(|hub| hub.store["seen"].0.clone()), "1");
 //! ```
 //!
-//! [`line`], [`proposal`], [`request`] and [`candidate`] make inputs; change the fields the test is about.
+//! [`line`], [`proposal`], [`attempt`], [`change`], [`ticket`], [`request`] and [`candidate`] make inputs; change the fields the test is about.
 //!
 //! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
 
 use crate::chat::Line;
+use crate::economy::{Change, ChangeKind, Operation};
 use crate::endpoints::{Caller, CallerKind, Request};
 use crate::events::Event;
+use crate::login::Attempt;
 use crate::matchmaking::{Candidate, GameState, MatchRequest};
 use crate::players::{Location, PermissionState, Punishment};
 use crate::punishment::{Proposal, Terms};
+use crate::queue::Ticket;
 use crate::schedules::Tick;
 use crate::timers::Timer;
 use crate::{CallContext, HostError, PlayerRef, PunishmentKind};
@@ -179,6 +182,35 @@ pub fn proposal(kind: PunishmentKind) -> Proposal {
         ip_based: false,
         issuer_uuid: None,
         issuer_name: None,
+    }
+}
+
+/// The [`player`], who wants to join `lobby-1` from Europe and has been there before.
+pub fn attempt() -> Attempt {
+    Attempt {
+        player: player(),
+        ip_hash: Some("b1946ac9".into()),
+        region: "EUROPE".into(),
+        server_id: "lobby-1".into(),
+        first_join: false,
+    }
+}
+
+/// A single change of the [`player`]'s `coins`, in ten-thousandths, on `lobby-1`.
+pub fn change(amount: i64) -> Change {
+    let operation =
+        Operation { owner_type: "player".into(), owner_key: player().uuid, currency: "coins".into(), amount };
+    Change { kind: ChangeKind::Modify, operations: vec![operation], reason: None, server_id: Some("lobby-1".into()) }
+}
+
+/// A ticket of the [`player`] alone, for a `lobby`.
+pub fn ticket() -> Ticket {
+    Ticket {
+        player: player(),
+        members: Vec::new(),
+        server_type: "lobby".into(),
+        world_type: None,
+        region: Some("EUROPE".into()),
     }
 }
 

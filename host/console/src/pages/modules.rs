@@ -65,7 +65,7 @@ pub(crate) fn router() -> Router<Console> {
     Router::new().route("/console/n/{network}/modules", post(upload))
 }
 
-const POINTS: [&str; 4] = ["matchmaking", "chat", "punishment", "events"];
+const POINTS: [&str; 7] = ["matchmaking", "chat", "punishment", "login", "economy", "queue", "events"];
 
 async fn list(visit: &Visit) -> Result<Value, Refusal> {
     let modules = visit.get("/api/manage/modules", &[("limit", "100")]).await?;

@@ -8,7 +8,7 @@ use tokio::join;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
-const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+const POINTS: [&str; 6] = ["matchmaking", "chat", "punishment", "login", "economy", "queue"];
 const HOUR: i64 = 60 * 60 * 1000;
 const WEEK: i64 = 7 * 24 * HOUR;
 

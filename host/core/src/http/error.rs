@@ -251,10 +251,38 @@ pub struct ErrorDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, example = "insufficient_funds")]
     pub reason: Option<Cow<'static, str>>,
+    /// For `login_refused`: answer of the network's modules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub login: Option<LoginVerdict>,
     /// For `revision_changed`: both values.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub changed: Option<Box<ChangedValue>>,
+}
+
+/// Answer of the network's modules about a player who joins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LoginVerdict {
+    /// False: the player is not to be let in.
+    #[schema(example = false)]
+    pub allowed: bool,
+    /// For the player; null if they are allowed.
+    #[schema(example = "Accounts must be a day old.")]
+    pub reason: Option<String>,
+    /// For connectors, such as `vpn`; `module_failed` if the modules could not decide; null if the player is allowed.
+    #[schema(example = "young_account")]
+    pub kind: Option<String>,
+}
+
+impl LoginVerdict {
+    /// The answer without modules.
+    pub const ALLOWED: Self = Self { allowed: true, reason: None, kind: None };
+
+    /// A refusal.
+    pub fn refused(reason: String, kind: String) -> Self {
+        Self { allowed: false, reason: Some(reason), kind: Some(kind) }
+    }
 }
 
 /// A value that has changed since its caller read it.

@@ -193,6 +193,12 @@ pub struct ModuleLimits {
     pub chat: PointLimits,
     #[serde(deserialize_with = "or_default")]
     pub punishment: PointLimits,
+    #[serde(deserialize_with = "or_default")]
+    pub login: PointLimits,
+    #[serde(deserialize_with = "or_default")]
+    pub economy: PointLimits,
+    #[serde(deserialize_with = "or_default")]
+    pub queue: PointLimits,
 }
 
 /// Limits of a point that a plan does not change.
@@ -212,6 +218,9 @@ impl ModuleLimits {
             Point::Matchmaking => &self.matchmaking,
             Point::Chat => &self.chat,
             Point::Punishment => &self.punishment,
+            Point::Login => &self.login,
+            Point::Economy => &self.economy,
+            Point::Queue => &self.queue,
             Point::Events | Point::Endpoints | Point::Schedules => &POINT_DEFAULTS,
         }
     }

@@ -27,7 +27,7 @@ fn change(owner: (&str, &str), currency: &str, amount: i64) -> Result<BalanceCha
 fn note(app: &App, actor: &ModuleActor, reason: Option<&String>, is_transaction: bool) -> Result<LedgerNote, ApiError> {
     let transaction = is_transaction.then(|| app.ids.uuid());
     let reason = reason.map(|reason| read_text::<1024>("reason", reason)).transpose()?;
-    Ok(LedgerNote { reason, key: KeyId(actor.key()), transaction })
+    Ok(LedgerNote { reason, key: KeyId(actor.key()), transaction, asked: None })
 }
 
 /// Changes a balance.

@@ -115,7 +115,7 @@ pub async fn write_balances(
             (change.owner.key(), applied.ledger_id, change.amount.ten_thousandths(), previous, balance)
         })
         .collect();
-    let note = LedgerNote { reason: Some(reason.to_owned()), key: key.clone(), transaction: None };
+    let note = LedgerNote { reason: Some(reason.to_owned()), key: key.clone(), transaction: None, asked: None };
     store::append_many(tx, network, (owner::PLAYER, currency), &entries, &note, now).await?;
     let events = applied.into_iter().map(|(change, applied)| ChangedBalance::new(change, applied));
     Ok(events::publish_many_in(app, tx, network, EventKind::BalanceChanged, events).await?)

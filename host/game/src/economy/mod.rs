@@ -9,6 +9,7 @@ mod amount;
 pub mod effects;
 mod import;
 mod model;
+mod review;
 mod routes;
 pub mod service;
 mod store;
@@ -62,6 +63,7 @@ pub static COMPONENT: Component = Component {
                 read::<Identifier>("owner_key"),
                 read::<Identifier>("currency"),
                 amount("asked"),
+                amount("amended"),
                 amount("balance_before"),
                 amount("balance"),
                 any_text("reason"),
@@ -79,6 +81,7 @@ pub static COMPONENT: Component = Component {
             &[400],
             "An exact change would leave more than the currency's maximum; nothing was changed.",
         ),
+        ErrorCode::new("change_rejected", &[400], "The network's modules refused the change; nothing was changed."),
     ],
     register: |states, _| {
         states.insert(Leaderboards::default());

@@ -94,6 +94,8 @@ pub(super) struct LedgerNote {
     pub(super) key: KeyId,
     /// Transaction of the changes.
     pub(super) transaction: Option<Uuid>,
+    /// Amount that was asked for, if the network's modules amended it.
+    pub(super) asked: Option<Amount>,
 }
 
 /// A completed change.
@@ -159,6 +161,7 @@ pub(super) struct LedgerRow {
     pub(super) id: i64,
     pub(super) currency: String,
     pub(super) asked: Amount,
+    pub(super) amended: Option<Amount>,
     pub(super) balance_before: Amount,
     pub(super) balance: Amount,
     pub(super) reason: Option<String>,

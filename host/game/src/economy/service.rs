@@ -37,6 +37,9 @@ pub enum EconomyError {
         /// Index of the refused change in its transaction.
         operation: Option<usize>,
     },
+    /// The network's modules refuse the change, for this reason.
+    #[error("{0}")]
+    Rejected(String),
     /// The player's session does not allow it.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -79,6 +82,7 @@ impl From<EconomyError> for ApiError {
                 }
             }
             EconomyError::Bounds(message) => Self::invalid(message),
+            EconomyError::Rejected(reason) => Self::bad_request("change_rejected", reason),
             EconomyError::Session(error) => error.into(),
             EconomyError::Quota(exceeded) => exceeded.into(),
             EconomyError::Database(error) => error.into(),
@@ -99,8 +103,9 @@ pub(super) async fn change_balance(
     let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
     check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     let now = app.clock.now();
-    // The single statement would not say which module's call caused its event.
+    // The single statement would not say which module's call caused its event, nor what was asked for.
     if fenced.is_empty()
+        && note.asked.is_none()
         && !events::has_cause()
         && let Some(applied) = change_uncut(app, network, change, note, now).await?
     {

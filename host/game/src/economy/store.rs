@@ -260,21 +260,22 @@ pub(super) async fn append_to_ledger(
 ) -> Result<(), Error> {
     tx.query(
         "INSERT INTO currency_ledger (network_id, owner_type, owner_key, currency, id, asked, balance_before, balance,
-             reason, key_id, at, transaction_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+             reason, key_id, at, transaction_id, amended)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     )
     .bind(network)
     .bind(change.owner.owner_type())
     .bind(change.owner.key())
     .bind(&change.currency)
     .bind(applied.ledger_id)
-    .bind(change.amount)
+    .bind(note.asked.unwrap_or(change.amount))
     .bind(applied.previous)
     .bind(applied.balance)
     .bind(&note.reason)
     .bind(&note.key)
     .bind(now)
     .bind(note.transaction)
+    .bind(note.asked.map(|_| change.amount))
     .execute()
     .await?;
     Ok(())
@@ -460,11 +461,11 @@ pub(super) async fn leaderboard(
 }
 
 const LEDGER_OF_CURRENCY: &str =
-    "SELECT id, currency, asked, balance_before, balance, reason, key_id, at, transaction_id FROM currency_ledger
+    "SELECT id, currency, asked, amended, balance_before, balance, reason, key_id, at, transaction_id FROM currency_ledger
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4
      ORDER BY id DESC LIMIT $5 OFFSET $6";
 const LEDGER: &str =
-    "SELECT id, currency, asked, balance_before, balance, reason, key_id, at, transaction_id FROM currency_ledger
+    "SELECT id, currency, asked, amended, balance_before, balance, reason, key_id, at, transaction_id FROM currency_ledger
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3
      ORDER BY id DESC, currency LIMIT $4 OFFSET $5";
 

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::auth::{Caller, Scope};
 use crate::deliveries::DeliveryBody;
 use crate::economy::Balance;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, LoginVerdict};
 use crate::permissions::EffectiveBody;
 use crate::player_sessions::PlayerSession;
 use crate::players::language::PlayerLanguage;
@@ -27,6 +27,7 @@ pub(super) struct Includes {
     pub(super) statistics: bool,
     pub(super) session: bool,
     pub(super) deliveries: bool,
+    pub(super) login: bool,
     /// None if no namespace is named.
     pub(super) data: Option<Vec<Label>>,
 }
@@ -58,11 +59,12 @@ impl Includes {
             "statistics" => self.statistics = true,
             "session" => self.session = true,
             "deliveries" => self.deliveries = true,
+            "login" => self.login = true,
             _ => {
                 let namespace = name.strip_prefix("data:").ok_or_else(|| {
                     format!(
                         "`{name}` is not one of permissions, punishments, language, balances, statistics, session, \
-                         deliveries and data:NAMESPACE"
+                         deliveries, login and data:NAMESPACE"
                     )
                 })?;
                 self.data.get_or_insert_default().push(namespace.parse()?);
@@ -142,6 +144,10 @@ pub(super) struct Included {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) deliveries: Option<Vec<DeliveryBody>>,
+    /// With `include=login`: answer of the network's modules about the player who joins; without modules they are allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) login: Option<LoginVerdict>,
     /// With `include=data:NAMESPACE`: data by namespace, in the game mode; null if nothing is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -9,6 +9,7 @@
 pub mod effects;
 mod includes;
 mod language;
+mod login;
 mod model;
 mod profile;
 mod regions;
@@ -65,6 +66,11 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("unknown_player", &[404], "The network has never seen the player."),
         ErrorCode::new("unknown_namespace", &[404], "The player has no data in the namespace."),
         ErrorCode::new("version_conflict", &[409], "Another write came first; read again and retry."),
+        ErrorCode::new(
+            "login_refused",
+            &[403],
+            "The network's modules refused the player, with `login`; no session was opened.",
+        ),
     ],
     register: |states, _| {
         states.insert(PlayerRegions::default());

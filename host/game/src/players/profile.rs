@@ -38,7 +38,7 @@ pub(super) async fn include(
         namespaces.iter().map(|namespace| (namespace.to_string(), StoredData(stored(namespace)))).collect()
     });
     let balances = includes.balances.then(|| profile.currencies.clone());
-    Ok(Included { permissions, punishments, language, balances, statistics, session, deliveries, data })
+    Ok(Included { permissions, punishments, language, balances, statistics, session, deliveries, login: None, data })
 }
 
 async fn wanted<T>(

@@ -14,6 +14,7 @@ mod model;
 mod network;
 mod network_state;
 mod order;
+mod placing;
 mod ranked;
 mod routes;
 mod saved;

@@ -28,7 +28,7 @@ use crate::waiting_lines::memory::{Choice, LineView, NewTicket, TicketView};
 use crate::waiting_lines::model::{LineName, LineSettings, Ticket, TicketState};
 use crate::waiting_lines::network::{NetworkLines, WaitingLines};
 use crate::waiting_lines::saved::SavedTicket;
-use crate::waiting_lines::{ranked, saving, store};
+use crate::waiting_lines::{placing, ranked, saving, store};
 
 /// Best destinations that are tried for a new ticket where there are many.
 const TRIED: usize = 32;
@@ -91,8 +91,12 @@ pub(super) async fn take(
         priority,
         body,
     };
-    let choice = match choose(app, network, &request, &context).await {
-        Ok(choice) => choice,
+    let chosen = match placing::priority(app, network, &request, &context, priority).await {
+        Ok(priority) => choose(app, network, &request, &context).await.map(|choice| (choice, priority)),
+        Err(reason) => Err(Some(reason)),
+    };
+    let (choice, new) = match chosen {
+        Ok((choice, priority)) => (choice, NewTicket { priority, ..new }),
         Err(reason) => {
             let now = app.clock.now();
             let seq =

@@ -61,9 +61,10 @@ impl From<EconomyError> for ApplyError {
         match error {
             EconomyError::Quota(exceeded) => Self::Quota(exceeded),
             EconomyError::Database(error) => Self::Database(error),
-            EconomyError::Bounds(_) | EconomyError::Refused { .. } | EconomyError::Session(_) => {
-                Self::Database(hub_db::Error::NotFound)
-            }
+            EconomyError::Bounds(_)
+            | EconomyError::Refused { .. }
+            | EconomyError::Rejected(_)
+            | EconomyError::Session(_) => Self::Database(hub_db::Error::NotFound),
         }
     }
 }

@@ -13,6 +13,8 @@ const MAX_ENTRIES: u32 = 100;
 const MAX_PLAYERS: usize = 100;
 const MAX_PUNISHMENTS: u32 = 100;
 const MAX_ONLINE: u32 = 200;
+/// Largest amount of a currency, in ten-thousandths: 900 trillion.
+const MAX_AMOUNT: u64 = 9_000_000_000_000_000_000;
 /// Bytes of any other argument, which the host checks further.
 const MAX_TEXT_BYTES: usize = 256;
 
@@ -120,6 +122,14 @@ pub(crate) fn check_duration(duration_ms: u64) -> Result<(), String> {
     } else {
         Err(format!("a duration of {duration_ms} ms is not between 1 ms and 10 years"))
     }
+}
+
+/// Checks an amount of a currency, in ten-thousandths.
+pub(crate) fn check_amount(amount: i64) -> Result<(), String> {
+    if amount.unsigned_abs() > MAX_AMOUNT {
+        return Err("an amount must be from -900 trillion to 900 trillion".into());
+    }
+    Ok(())
 }
 
 /// Checks a chat line a module wrote.

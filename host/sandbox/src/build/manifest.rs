@@ -12,7 +12,7 @@ pub(super) const FILE: &str = "hub-module.json";
 
 /// Version of the contract for a new module: the oldest that has the point, so that older hubs take it, too.
 pub(super) const fn contract(point: Point) -> &'static str {
-    if point.is_override() { "1.0.0" } else { "1.1.0" }
+    if point.is_of_first_version() { "1.0.0" } else { "1.1.0" }
 }
 
 /// Name of the folder of a version of the contract: its first two numbers.

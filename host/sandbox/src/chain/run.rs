@@ -111,7 +111,7 @@ impl<'a, O: Operation> ChainRun<'a, O> {
         let answer = match report.as_ref().map(|report| &report.result) {
             Some(Ok(answer)) => Some(answer.clone()),
             // The hub's fault, whatever the module's failures mean.
-            Some(Err(CallFailure::Late(_))) => None,
+            Some(Err(CallFailure::Late(_))) if !O::REFUSES_LATE => None,
             Some(Err(_)) if config.on_failure == OnFailure::Refuse => Some(O::unavailable()),
             Some(Err(_)) | None => None,
         };

@@ -5,7 +5,7 @@
 use super::PunishmentKind;
 use super::json_form::{decimal, json_text};
 use serde::{Deserialize, Serialize, de::Error as _};
-use wasmtime::component::{ComponentType, Lift};
+use wasmtime::component::{ComponentType, Lift, Lower};
 
 /// Maximum number of effects of one call.
 pub const MAX_EFFECTS: usize = 64;
@@ -171,7 +171,7 @@ pub struct ModifyCurrency {
 }
 
 /// One part of a [`Transaction`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Operation {

@@ -3,6 +3,7 @@
 /// Ten-thousandths, which are decimals in JSON.
 pub(super) mod decimal {
     use serde::{Deserialize, Deserializer, Serializer, de};
+    use serde_json::Number;
 
     const PARTS: f64 = 10_000.0;
     /// Integers up to this are exact in JSON.
@@ -18,10 +19,15 @@ pub(super) mod decimal {
     }
 
     pub(in crate::contract) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-        let parts = f64::deserialize(deserializer)? * PARTS;
+        let number = Number::deserialize(deserializer)?;
+        let too_large = || de::Error::custom("the amount is too large");
+        if let Some(whole) = number.as_i64() {
+            return whole.checked_mul(10_000).ok_or_else(too_large);
+        }
+        let parts = number.as_f64().ok_or_else(too_large)? * PARTS;
         let whole = parts.round();
         if whole.abs() > MAX_EXACT {
-            return Err(de::Error::custom("the amount is too large"));
+            return Err(too_large());
         }
         if (parts - whole).abs() > 0.001 {
             return Err(de::Error::custom("an amount has at most four decimals"));

@@ -4,13 +4,16 @@
 //! version's types stay here, and the older version translates: see `versions`.
 
 pub mod chat;
+pub mod economy;
 pub mod effects;
 pub mod endpoints;
 pub mod events;
 mod json_form;
+pub mod login;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod queue;
 pub mod schedules;
 pub mod state;
 mod types;
@@ -25,8 +28,6 @@ pub const PACKAGE: &str = "network-hub:module";
 
 /// Interfaces of types alone, which a module may import without any of their functions.
 pub(crate) const TYPE_INTERFACES: &[&str] = &["types", "effects"];
-/// Interfaces of the contract that this hub does not call yet.
-pub(crate) const UNSERVED_POINTS: &[&str] = &["login", "economy", "queue"];
 
 /// Interface of timers, which belong to the point `schedules`.
 pub(crate) const TIMERS: &str = "timers";
@@ -47,18 +48,39 @@ pub enum Point {
     Endpoints,
     /// Times that the manifest lists, and timers that effects set.
     Schedules,
+    /// Every player who joins.
+    Login,
+    /// Changes of balances that connectors ask for, before they are made.
+    Economy,
+    /// Every new ticket of a waiting line.
+    Queue,
 }
 
 impl Point {
     /// All points, in their listing order.
-    pub const ALL: [Self; 6] =
-        [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events, Self::Endpoints, Self::Schedules];
+    pub const ALL: [Self; 9] = [
+        Self::Matchmaking,
+        Self::Chat,
+        Self::Punishment,
+        Self::Events,
+        Self::Endpoints,
+        Self::Schedules,
+        Self::Login,
+        Self::Economy,
+        Self::Queue,
+    ];
 
     /// The points of [`Point::is_override`], in their listing order.
-    pub const OVERRIDES: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
+    pub const OVERRIDES: [Self; 6] =
+        [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Login, Self::Economy, Self::Queue];
 
     /// True if its modules decide on the way of a request; false if they handle something after it, with effects.
     pub const fn is_override(self) -> bool {
+        !matches!(self, Self::Events | Self::Endpoints | Self::Schedules)
+    }
+
+    /// True if the first version of the contract has it.
+    pub(crate) const fn is_of_first_version(self) -> bool {
         matches!(self, Self::Matchmaking | Self::Chat | Self::Punishment)
     }
 
@@ -71,6 +93,9 @@ impl Point {
             Self::Events => "events",
             Self::Endpoints => "endpoints",
             Self::Schedules => "schedules",
+            Self::Login => "login",
+            Self::Economy => "economy",
+            Self::Queue => "queue",
         }
     }
 
@@ -93,6 +118,9 @@ impl Point {
             Self::Events => &[("events", &["handle"])],
             Self::Endpoints => &[("endpoints", &["answer"])],
             Self::Schedules => &[("schedules", &["tick"]), (TIMERS, &["fire"])],
+            Self::Login => &[("login", &["check"])],
+            Self::Economy => &[("economy", &["review"])],
+            Self::Queue => &[("queue", &["place"])],
         }
     }
 }

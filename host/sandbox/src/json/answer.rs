@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 impl AnyAnswer {
     /// `{"order": […]}` or `{"refused": reason}` for matchmaking, `{"effects": […], "state": {…}}` or `{"retry": reason}`
-    /// or `{"reject": reason}` for handlers and schedules, that of a response for endpoints, otherwise the contract's verdict.
+    /// or `{"reject": reason}` for handlers and schedules, that of a response for endpoints, `{"decision": …}` or the
+    /// contract's verdict for the others.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Ranked(Ok(order)) => json!({"order": order}),
@@ -15,6 +16,9 @@ impl AnyAnswer {
             Self::Review(verdict) => json!(verdict),
             Self::Handled(handled) => handled.to_json(),
             Self::Answered(answered) => answered.to_json(),
+            Self::Login(decision) => json!({"decision": decision}),
+            Self::Economy(decision) => json!({"decision": decision}),
+            Self::Queue(decision) => json!({"decision": decision}),
         }
     }
 }

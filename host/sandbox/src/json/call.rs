@@ -6,8 +6,8 @@ use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::operation::{
-    AnswerRequest, AnyAnswer, AnyInput, FilterChat, FireTimer, HandleEvent, Operation, RankServers, RankWorlds,
-    ReviewPunishment, RunTick,
+    AnswerRequest, AnyAnswer, AnyInput, CheckLogin, FilterChat, FireTimer, HandleEvent, Operation, PlaceTicket,
+    RankServers, RankWorlds, ReviewChange, ReviewPunishment, RunTick,
 };
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
@@ -72,6 +72,9 @@ impl Sandbox {
             AnyInput::Request(it) => self.call_as::<AnswerRequest>(options, module, limits, host, context, it).await,
             AnyInput::Tick(it) => self.call_as::<RunTick>(options, module, limits, host, context, it).await,
             AnyInput::Timer(it) => self.call_as::<FireTimer>(options, module, limits, host, context, it).await,
+            AnyInput::Attempt(it) => self.call_as::<CheckLogin>(options, module, limits, host, context, it).await,
+            AnyInput::Change(it) => self.call_as::<ReviewChange>(options, module, limits, host, context, it).await,
+            AnyInput::Ticket(it) => self.call_as::<PlaceTicket>(options, module, limits, host, context, it).await,
         }
     }
 

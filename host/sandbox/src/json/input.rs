@@ -5,15 +5,15 @@ use super::ranking;
 use super::read::read;
 use crate::contract::events::Event;
 use crate::contract::schedules::Timer;
-use crate::contract::{Point, chat, punishment};
-use crate::operation::{Answered, AnyInput, Handled};
+use crate::contract::{Point, chat, economy, login, punishment, queue};
+use crate::operation::{Answered, AnyAnswer, AnyInput, Handled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl AnyInput {
     /// Reads the input of a point: a line, a proposal, an event, a request, a tick (which names its
-    /// `schedule`), a timer, or a match request with `servers` or `worlds`, their regions by
-    /// name and their texts beside the numbers.
+    /// `schedule`), a timer, a player who joins, a change of balances, a ticket, or a match request with `servers` or
+    /// `worlds`, their regions by name and their texts beside the numbers.
     ///
     /// # Errors
     /// Description of the invalid part, and its path.
@@ -26,6 +26,9 @@ impl AnyInput {
             Point::Endpoints => Self::Request(Arc::new(parse_request(input)?)),
             Point::Schedules if input.get("schedule").is_some() => Self::Tick(Arc::new(read(input)?)),
             Point::Schedules => Self::Timer(Arc::new(timer(input)?)),
+            Point::Login => Self::Attempt(Arc::new(read(input)?)),
+            Point::Economy => Self::Change(Arc::new(read(input)?)),
+            Point::Queue => Self::Ticket(Arc::new(read(input)?)),
         })
     }
 
@@ -40,6 +43,9 @@ impl AnyInput {
             Self::Request(request) => request_json(request),
             Self::Tick(tick) => json!(tick),
             Self::Timer(timer) => json!(timer),
+            Self::Attempt(attempt) => json!(attempt),
+            Self::Change(change) => json!(change),
+            Self::Ticket(ticket) => json!(ticket),
         }
     }
 
@@ -52,6 +58,9 @@ impl AnyInput {
             Self::Proposal(_) => json!(punishment::Verdict::default()),
             Self::Event(_) | Self::Tick(_) | Self::Timer(_) => Handled::default().to_json(),
             Self::Request(_) => Answered::default().to_json(),
+            Self::Attempt(_) => AnyAnswer::Login(login::Decision::default()).to_json(),
+            Self::Change(_) => AnyAnswer::Economy(economy::Decision::default()).to_json(),
+            Self::Ticket(_) => AnyAnswer::Queue(queue::Decision::Admit(0)).to_json(),
         }
     }
 }

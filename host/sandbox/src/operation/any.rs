@@ -7,7 +7,7 @@ use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::schedules::{Tick, Timer};
-use crate::contract::{Point, chat, punishment};
+use crate::contract::{Point, chat, economy, login, punishment, queue};
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +30,12 @@ pub enum AnyInput {
     Tick(Arc<Tick>),
     /// A timer.
     Timer(Arc<Timer>),
+    /// A player who wants to join.
+    Attempt(Arc<login::Attempt>),
+    /// A change of balances.
+    Change(Arc<economy::Change>),
+    /// A ticket of a waiting line.
+    Ticket(Arc<queue::Ticket>),
 }
 
 impl AnyInput {
@@ -42,6 +48,9 @@ impl AnyInput {
             Self::Event(_) => Point::Events,
             Self::Request(_) => Point::Endpoints,
             Self::Tick(_) | Self::Timer(_) => Point::Schedules,
+            Self::Attempt(_) => Point::Login,
+            Self::Change(_) => Point::Economy,
+            Self::Ticket(_) => Point::Queue,
         }
     }
 
@@ -56,6 +65,9 @@ impl AnyInput {
             (Self::Request(one), Self::Request(other)) => Arc::ptr_eq(one, other),
             (Self::Tick(one), Self::Tick(other)) => Arc::ptr_eq(one, other),
             (Self::Timer(one), Self::Timer(other)) => Arc::ptr_eq(one, other),
+            (Self::Attempt(one), Self::Attempt(other)) => Arc::ptr_eq(one, other),
+            (Self::Change(one), Self::Change(other)) => Arc::ptr_eq(one, other),
+            (Self::Ticket(one), Self::Ticket(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -80,6 +92,30 @@ pub enum AnyAnswer {
     Handled(Handled),
     /// On a request to an endpoint.
     Answered(Answered),
+    /// On a player who wants to join.
+    Login(login::Decision),
+    /// On a change of balances.
+    Economy(economy::Decision),
+    /// On a ticket of a waiting line.
+    Queue(queue::Decision),
+}
+
+impl From<login::Decision> for AnyAnswer {
+    fn from(decision: login::Decision) -> Self {
+        Self::Login(decision)
+    }
+}
+
+impl From<economy::Decision> for AnyAnswer {
+    fn from(decision: economy::Decision) -> Self {
+        Self::Economy(decision)
+    }
+}
+
+impl From<queue::Decision> for AnyAnswer {
+    fn from(decision: queue::Decision) -> Self {
+        Self::Queue(decision)
+    }
 }
 
 impl From<Answered> for AnyAnswer {

@@ -9,9 +9,13 @@ use crate::contract::endpoints::Request;
 use crate::contract::events::{Event, Failure};
 use crate::contract::schedules::{Tick, Timer};
 use crate::contract::state::{StateChanges, StateEntry, StateRead};
-use crate::contract::{chat, punishment};
+use crate::contract::{PlayerRef, chat, economy, login, punishment, queue};
 use crate::host::{HostAnswer, HostCall};
 use crate::report::CallReport;
+
+fn player(player: &PlayerRef) -> usize {
+    size_of_val(player) + player.uuid.len() + player.name.len()
+}
 
 fn text(text: Option<&String>) -> usize {
     text.map_or(0, String::len)
@@ -53,6 +57,22 @@ impl AnyInput {
             }
             Self::Tick(it) => size_of::<Tick>() + it.schedule.len(),
             Self::Timer(it) => size_of::<Timer>() + it.key.len() + it.payload.len(),
+            Self::Attempt(it) => {
+                let texts = it.region.len() + it.server_id.len() + text(it.ip_hash.as_ref());
+                size_of::<login::Attempt>() + player(&it.player) + texts
+            }
+            Self::Change(it) => {
+                let part = |part: &economy::Operation| {
+                    size_of_val(part) + part.owner_type.len() + part.owner_key.len() + part.currency.len()
+                };
+                let parts = it.operations.iter().map(part).sum::<usize>();
+                size_of::<economy::Change>() + parts + text(it.reason.as_ref()) + text(it.server_id.as_ref())
+            }
+            Self::Ticket(it) => {
+                let players = std::iter::once(&it.player).chain(&it.members).map(player).sum::<usize>();
+                let texts = it.server_type.len() + text(it.world_type.as_ref()) + text(it.region.as_ref());
+                size_of::<queue::Ticket>() + players + texts
+            }
         }
     }
 }
@@ -79,7 +99,11 @@ fn answer(answer: &AnyAnswer) -> usize {
         AnyAnswer::Ranked(Ok(order)) => size_of_val(order.as_slice()),
         AnyAnswer::Ranked(Err(refusal)) => refusal.reason.len(),
         // Bounded by the contract to about this.
-        AnyAnswer::Chat(_) | AnyAnswer::Review(_) => 256,
+        AnyAnswer::Chat(_)
+        | AnyAnswer::Review(_)
+        | AnyAnswer::Login(_)
+        | AnyAnswer::Economy(_)
+        | AnyAnswer::Queue(_) => 256,
         AnyAnswer::Handled(Handled { answer: Ok(effects), state }) => effects_bytes(effects) + state_bytes(state),
         AnyAnswer::Answered(Answered { answer: Ok(response), state }) => {
             let headers = response.headers.iter().map(|(name, value)| 48 + name.len() + value.len());

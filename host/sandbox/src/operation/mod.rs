@@ -5,19 +5,25 @@ mod answer;
 mod any;
 pub(crate) mod candidates;
 mod chat;
+mod economy;
 mod handle;
+mod login;
 mod matchmaking;
 mod memory;
 mod punishment;
+mod queue;
 mod schedules;
 
 pub use answer::{AnswerRequest, Answered, EndpointAnswer};
 pub use any::{AnyAnswer, AnyInput};
 pub use candidates::{Candidate, Candidates, RankAnswer};
 pub use chat::FilterChat;
+pub use economy::ReviewChange;
 pub use handle::{HandleEvent, Handled, HandlerAnswer};
+pub use login::CheckLogin;
 pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
 pub use punishment::ReviewPunishment;
+pub use queue::PlaceTicket;
 pub use schedules::{FireTimer, RunTick};
 
 use crate::contract::Point;
@@ -27,7 +33,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`],
-/// [`HandleEvent`], [`AnswerRequest`], [`RunTick`] or [`FireTimer`].
+/// [`CheckLogin`], [`ReviewChange`], [`PlaceTicket`], [`HandleEvent`], [`AnswerRequest`], [`RunTick`] or [`FireTimer`].
 pub trait Operation: 'static {
     /// The extension point it belongs to.
     const POINT: Point;
@@ -36,6 +42,9 @@ pub trait Operation: 'static {
     /// Maximum bytes passed to the host in one host call, or in a module's answer.
     #[doc(hidden)]
     const HANDOVER_BYTES: usize = 256 << 10;
+    /// True if a module that must not be skipped refuses also if it is late.
+    #[doc(hidden)]
+    const REFUSES_LATE: bool = false;
     /// Input of a module beside the context.
     type Input: Send + Sync + 'static;
     /// Answer of a module.

@@ -1,11 +1,12 @@
 //! An actual or expected answer of a module.
 
 use crate::contract::matchmaking::Refusal;
-use crate::contract::{Point, chat, punishment};
+use crate::contract::{Point, chat, economy, login, punishment, queue};
 use crate::json::read;
 use crate::operation::{Answered, AnyAnswer, Handled};
 use crate::report::{CallFailure, CallReport};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// An answer as JSON: that of its point, or `{"failure": code}`, normalised for comparison.
@@ -21,8 +22,18 @@ struct Ranking {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Decided<D> {
+    decision: D,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Failed {
     failure: String,
+}
+
+fn decision<D: DeserializeOwned>(answer: Value) -> Result<D, String> {
+    read::<Decided<D>>(answer).map(|decided| decided.decision)
 }
 
 impl Answer {
@@ -43,6 +54,9 @@ impl Answer {
             Point::Punishment => json!(read::<punishment::Verdict>(answer)?),
             Point::Events | Point::Schedules => Handled::parse(answer)?.to_json(),
             Point::Endpoints => Answered::parse(answer)?.to_json(),
+            Point::Login => AnyAnswer::Login(decision::<login::Decision>(answer)?).to_json(),
+            Point::Economy => AnyAnswer::Economy(decision::<economy::Decision>(answer)?).to_json(),
+            Point::Queue => AnyAnswer::Queue(decision::<queue::Decision>(answer)?).to_json(),
             Point::Matchmaking => match read(answer)? {
                 Ranking { order: Some(order), refused: None } => AnyAnswer::Ranked(Ok(order)).to_json(),
                 Ranking { order: None, refused: Some(reason) } => AnyAnswer::Ranked(Err(Refusal { reason })).to_json(),

@@ -5,7 +5,7 @@ use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::schedules::{Tick, Timer};
-use crate::contract::{HostError, Point, chat, punishment};
+use crate::contract::{HostError, Point, chat, economy, login, punishment, queue};
 use crate::linker;
 use crate::operation::candidates::{Candidates, RankAnswer};
 use crate::operation::{EndpointAnswer, HandlerAnswer};
@@ -74,6 +74,21 @@ impl Version for V1_1 {
 
     fn fire(&self, running: Running<'_>, timer: &Timer) -> Result<HandlerAnswer> {
         let params = (running.context, timer);
+        call(running, params)
+    }
+
+    fn check_login(&self, running: Running<'_>, attempt: &login::Attempt) -> Result<login::Decision> {
+        let params = (running.context, attempt);
+        call(running, params)
+    }
+
+    fn review_change(&self, running: Running<'_>, change: &economy::Change) -> Result<economy::Decision> {
+        let params = (running.context, change);
+        call(running, params)
+    }
+
+    fn place_ticket(&self, running: Running<'_>, ticket: &queue::Ticket) -> Result<queue::Decision> {
+        let params = (running.context, ticket);
         call(running, params)
     }
 }

@@ -4,7 +4,7 @@ use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::schedules::{Tick, Timer};
-use crate::contract::{CallContext, Point, chat, punishment};
+use crate::contract::{CallContext, Point, chat, economy, login, punishment, queue};
 use crate::operation::candidates::{Candidates, RankAnswer};
 use crate::operation::{EndpointAnswer, HandlerAnswer};
 use crate::state::CallState;
@@ -21,7 +21,7 @@ pub(crate) trait Version: Sync {
 
     /// True if its modules may serve the point.
     fn has_point(&self, point: Point) -> bool {
-        point.is_override()
+        point.is_of_first_version()
     }
 
     /// Adds its host functions.
@@ -57,6 +57,21 @@ pub(crate) trait Version: Sync {
     /// `timers.fire`, since 1.1.
     fn fire(&self, _: Running<'_>, _: &Timer) -> Result<HandlerAnswer> {
         Err(Error::msg("this version of the contract has no timers"))
+    }
+
+    /// `login.check`, since 1.1.
+    fn check_login(&self, _: Running<'_>, _: &login::Attempt) -> Result<login::Decision> {
+        Err(Error::msg("this version of the contract has no login"))
+    }
+
+    /// `economy.review`, since 1.1.
+    fn review_change(&self, _: Running<'_>, _: &economy::Change) -> Result<economy::Decision> {
+        Err(Error::msg("this version of the contract has no economy"))
+    }
+
+    /// `queue.place`, since 1.1.
+    fn place_ticket(&self, _: Running<'_>, _: &queue::Ticket) -> Result<queue::Decision> {
+        Err(Error::msg("this version of the contract has no queue"))
     }
 }
 

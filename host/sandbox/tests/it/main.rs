@@ -16,6 +16,7 @@ mod hostile_uploads;
 mod instance_pool;
 mod languages;
 mod modes;
+mod overrides;
 mod permits;
 mod starters;
 mod support;

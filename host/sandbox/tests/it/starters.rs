@@ -1,7 +1,8 @@
 //! The checked-in starter modules, with real inputs.
 
 use crate::support::{
-    EUROPE, NOW, StoreHost, TestSandbox, context, event, line, player, proposal, relaxed_limits, root, servers, starter,
+    EUROPE, NOW, StoreHost, TestSandbox, change, context, event, line, login_attempt, player, proposal, relaxed_limits,
+    root, servers, starter, ticket,
 };
 use hub_sandbox::contract::chat::{Decision, Mute};
 use hub_sandbox::contract::endpoints::Request;
@@ -10,7 +11,8 @@ use hub_sandbox::contract::schedules::Tick;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::test_case::{Answer, TestCase};
 use hub_sandbox::{
-    AnswerRequest, CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment, RunTick,
+    AnswerRequest, CallFailure, CheckLogin, FilterChat, HandleEvent, HostCall, Operation, PlaceTicket, RankServers,
+    ReviewChange, ReviewPunishment, RunTick,
 };
 use std::sync::Arc;
 
@@ -28,7 +30,7 @@ fn names() -> Vec<String> {
 async fn starters_pass_their_test_cases() {
     let test = TestSandbox::new();
     let names = names();
-    assert_eq!(names.len(), 12, "{names:?}");
+    assert_eq!(names.len(), 14, "{names:?}");
     for name in names {
         let text = std::fs::read_to_string(root().join("plugins").join(&name).join("cases.json")).unwrap();
         let cases = TestCase::parse_all(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -82,6 +84,18 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
             Point::Schedules => {
                 let tick = Tick { schedule: "trial".into(), due_at_ms: 1_700_000_000_000, missed: 0, manual: false };
                 let report = test.call_with::<RunTick>(&module, limits, host, &example, tick).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Login => {
+                let report = test.call_with::<CheckLogin>(&module, limits, host, &example, login_attempt()).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Economy => {
+                let report = test.call_with::<ReviewChange>(&module, limits, host, &example, change(25_000)).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Queue => {
+                let report = test.call_with::<PlaceTicket>(&module, limits, host, &example, ticket()).await;
                 (report.fuel, report.result.err())
             }
         };

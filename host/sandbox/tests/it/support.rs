@@ -2,7 +2,9 @@
 
 use hub_sandbox::contract::events::Event;
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
-use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
+use hub_sandbox::contract::{
+    CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, economy, login, punishment, queue,
+};
 use hub_sandbox::{
     BoxFuture, CallReport, Candidates, Chain, Compiler, Host, HostAnswer, HostCall, Instances, Limits, Link,
     LinkConfig, Mode, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared, Sandbox,
@@ -136,6 +138,39 @@ pub(crate) fn proposal(kind: PunishmentKind) -> punishment::Proposal {
         ip_based: false,
         issuer_uuid: None,
         issuer_name: Some("Alex".into()),
+    }
+}
+
+/// A player who wants to join.
+pub(crate) fn login_attempt() -> login::Attempt {
+    login::Attempt {
+        player: player(),
+        ip_hash: Some("b1946ac9".into()),
+        region: "EUROPE".into(),
+        server_id: "lobby-1".into(),
+        first_join: false,
+    }
+}
+
+/// A single change of a player's coins.
+pub(crate) fn change(amount: i64) -> economy::Change {
+    let (owner_type, owner_key, currency) = ("player".into(), player().uuid, "coins".into());
+    economy::Change {
+        kind: economy::ChangeKind::Modify,
+        operations: vec![economy::Operation { owner_type, owner_key, currency, amount }],
+        reason: Some("quest".into()),
+        server_id: Some("lobby-1".into()),
+    }
+}
+
+/// A ticket of one player.
+pub(crate) fn ticket() -> queue::Ticket {
+    queue::Ticket {
+        player: player(),
+        members: vec![],
+        server_type: "bedwars".into(),
+        world_type: None,
+        region: Some("EUROPE".into()),
     }
 }
 

@@ -48,8 +48,8 @@ pub(super) struct Write {
     #[arg(long = "limit", value_name = "NAME=N|none", value_parser = parse_limit)]
     limits: Vec<(String, Value)>,
     /// Limit of one module call, for example `chat.computeMillis=5`, or `chat.fuel=none` for the default; repeatable.
-    /// Names: computeMillis, fuel, memoryBytes, hostCalls, logLines and concurrency, each of matchmaking, chat and
-    /// punishment
+    /// Names: computeMillis, fuel, memoryBytes, hostCalls, logLines and concurrency, each of matchmaking, chat,
+    /// punishment, login, economy and queue
     #[arg(long = "module-limit", value_name = "POINT.NAME=N|none", value_parser = parse_limit)]
     module_limits: Vec<(String, Value)>,
     /// Print JSON

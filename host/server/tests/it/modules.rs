@@ -10,6 +10,7 @@ mod hostile;
 mod large;
 mod limits;
 mod modes;
+mod overrides;
 mod plan_limits;
 mod production;
 mod recorded_calls;

@@ -6,7 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Error, ItemImpl, Result, Type};
 
 /// The traits of the extension points. The module of each in the SDK is its name in lower case.
-const TRAITS: [&str; 7] = ["Chat", "Endpoints", "Events", "Matchmaking", "Punishment", "Schedules", "Timers"];
+const TRAITS: [&str; 10] =
+    ["Chat", "Economy", "Endpoints", "Events", "Login", "Matchmaking", "Punishment", "Queue", "Schedules", "Timers"];
 
 /// The implementation unchanged, followed by its export or by a compile error.
 pub(crate) fn export(arguments: &TokenStream, item: &TokenStream) -> TokenStream {

@@ -4,7 +4,7 @@ mod expand;
 
 use proc_macro::TokenStream;
 
-/// Exports the type's implementation of `Chat`, `Events`, `Matchmaking` or `Punishment` to the hub, at this module's extension
+/// Exports the type's implementation of an extension point's trait, such as `Chat`, to the hub, at this module's extension
 /// point of that name.
 #[proc_macro_attribute]
 pub fn export(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -28,6 +28,7 @@ use crate::background::every_settled;
 use crate::clock::Settled;
 
 pub(super) use links::check;
+pub use secrets::address_hash;
 pub(super) use secrets::{SECRETS, TABLE as SECRETS_TABLE};
 pub(super) use state::EndpointState;
 pub(super) use store::{ANSWERS, TABLE as ANSWERS_TABLE};

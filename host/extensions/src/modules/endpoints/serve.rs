@@ -30,8 +30,6 @@ const MAX_BODY: usize = 64 << 10;
 const RATE_PER_MINUTE: u32 = 60;
 /// Time for which a request waits for other calls of its network.
 const PLACE_WAIT: Duration = Duration::from_secs(5);
-/// Milliseconds of a day, within which addresses are told apart.
-const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Refusal of what is not there, and of what the caller must not know of: one answer for all.
 pub(super) fn unknown() -> ApiError {
@@ -112,7 +110,6 @@ async fn answer(
     check_body(served, sent.body)?;
     let link = served.link.as_ref().ok_or_else(unavailable)?;
     let remote = limits::remote_address(&sent.parts.extensions);
-    let day = app.clock.now().div_euclid(DAY_MS);
     let request = Request {
         endpoint: endpoint.name.clone(),
         method: endpoint.method.name().to_owned(),
@@ -123,7 +120,7 @@ async fn answer(
         body: sent.body.to_vec(),
         dedupe: key.as_ref().map(|key| key.text.clone()),
         caller,
-        address_hash: secrets::fingerprint(app, &format!("{} {day} {remote}", sent.network)),
+        address_hash: secrets::address_hash(app, sent.network, remote),
         address: served.grants.scopes.iter().any(|scope| scope == "players:ip").then(|| remote.to_string()),
     };
     let call = EndpointCall { app, network: sent.network, served, link, request: Arc::new(request), key: key.as_ref() };

@@ -23,7 +23,8 @@ pub(super) struct DryRun {
     #[schema(example = "chat")]
     point: String,
     /// Input of the module: for `chat` a line, for `punishment` a proposal, for `matchmaking` a request with `servers`
-    /// or `worlds`, for `events` an event, for `endpoints` a request.
+    /// or `worlds`, for `login` a player who joins, for `economy` a change, for `queue` a ticket, for `events` an event, for
+    /// `endpoints` a request.
     #[schema(value_type = Object, example = json!({
         "player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
         "message": "hello", "serverId": "lobby-1", "serverType": "lobby"}))]

@@ -281,9 +281,8 @@ pub(super) async fn end_kept(
 
 /// Get the chain of an extension point
 ///
-/// The points are `matchmaking`, `chat`, `punishment`, `events`, `endpoints` and `schedules`. Counts and times are those of this
-/// hub node, since it started
-/// or the module was activated.
+/// The points are `matchmaking`, `chat`, `punishment`, `login`, `economy`, `queue`, `events`, `endpoints` and `schedules`.
+/// Counts and times are those of this hub node, since it started or the module was activated.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}", operation_id = "get_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]

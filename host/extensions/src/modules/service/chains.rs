@@ -208,7 +208,9 @@ async fn authorize(
         Point::Events => checked.events = handlers::check(app, network, specs).await?,
         Point::Schedules => checked.schedules = handlers::check_schedules(app, network, specs).await?,
         Point::Endpoints => endpoints::check(app, network, specs).await?,
-        Point::Matchmaking | Point::Chat | Point::Punishment => return Ok(checked),
+        Point::Matchmaking | Point::Chat | Point::Punishment | Point::Login | Point::Economy | Point::Queue => {
+            return Ok(checked);
+        }
     }
     let previous = chains.get(point);
     let stored = |name: &str| previous.iter().flat_map(|chain| &chain.specs).find(|spec| spec.name == name);

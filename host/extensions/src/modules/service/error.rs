@@ -9,6 +9,12 @@ use crate::blobs::BlobError;
 use crate::http::error::{ApiError, ChangedValue, ErrorDetails, NeededGrants};
 use crate::limits::QuotaExceeded;
 
+/// Names of all points, for a message.
+fn point_names() -> String {
+    let [names @ .., last] = Point::ALL.map(Point::name);
+    format!("{} or {last}", names.join(", "))
+}
+
 /// Reason for the failure of a request about modules.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulesError {
@@ -118,7 +124,7 @@ pub enum ModulesError {
     #[error("This network is moving to another of the hub's nodes; try again.")]
     Moving,
     /// There is no such point.
-    #[error("No extension point `{0}`; use matchmaking, chat, punishment, events, endpoints or schedules.")]
+    #[error("No extension point `{0}`; use {names}.", names = point_names())]
     UnknownPoint(String),
     /// The point has no previous chain.
     #[error("The extension point `{0}` has no previous chain.")]

@@ -13,6 +13,7 @@ pub(super) mod revisions;
 mod storing;
 pub(super) mod uploads;
 
+pub use crate::modules::endpoints::address_hash;
 pub use crate::modules::handlers::{LetterPile, letter_piles, recount as recount_state};
 pub use breakers::{SkippedModule, breakers, skipped};
 pub use calls::{CallTrace, call, has_chain, traced_call};

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::auth::EconomyWrite;
 use crate::economy::amount::{Amount, Difference};
 use crate::economy::model::{Balance, BalanceChange, LedgerNote};
+use crate::economy::review::review_one;
 use crate::economy::{Leaderboards, service};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -130,6 +131,10 @@ struct ModifiedBalance {
     balance: Amount,
     /// Requested amount.
     asked: Amount,
+    /// Only if the network's modules amended it: amount that was to be applied instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 25)]
+    amended: Option<Amount>,
     /// Applied amount; smaller if it was cut to the currency's bounds.
     applied: Difference,
     /// Id of the change's ledger entry.
@@ -142,6 +147,9 @@ struct ModifiedBalance {
 /// Atomic: concurrent changes are not lost. A change beyond the currency's bounds is cut to them, and the ledger
 /// stores both the requested and the applied amount. With `exact` such a change is refused: 400 `insufficient_funds`
 /// or `over_maximum`, without effect. An undefined currency is created with minimum 0 and no maximum.
+///
+/// The network's modules may amend the amount, which then counts as the requested one for bounds and `exact`, or refuse the
+/// change (400 `change_rejected` with their reason).
 #[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
@@ -155,14 +163,18 @@ async fn modify_balance(
     Json(body): Json<ModifyBalance>,
 ) -> Result<Json<ModifiedBalance>, ApiError> {
     let ModifyBalance { currency, amount, reason, exact, fence } = body;
-    let change = BalanceChange { owner, currency, amount };
-    let note = LedgerNote { reason: reason.map(Text::into_string), key: caller.key.clone(), transaction: None };
-    let fenced = service::fenced(fence, std::iter::once(&change.owner), &caller)?;
+    let mut change = BalanceChange { owner, currency, amount };
+    let (reason, key) = (reason.map(Text::into_string), caller.key.clone());
+    let mut note = LedgerNote { reason, key, transaction: None, asked: None };
+    let owner = change.owner.clone();
+    let fenced = service::fenced(fence, std::iter::once(&owner), &caller)?;
+    review_one(&app, &caller, &mut change, &mut note).await?;
     let made = service::change_balance(&app, caller.network, &change, exact, &note, &fenced).await?;
     Ok(Json(ModifiedBalance {
         currency_name: change.currency.into_string(),
         balance: made.balance,
         asked: amount,
+        amended: note.asked.map(|_| change.amount),
         applied: made.applied(),
         ledger_id: made.ledger_id,
     }))

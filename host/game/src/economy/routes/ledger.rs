@@ -33,6 +33,10 @@ struct LedgerEntry {
     currency_name: String,
     /// Requested amount.
     asked: Amount,
+    /// Only if the network's modules amended it: amount that was to be applied instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 25)]
+    amended: Option<Amount>,
     /// Amount applied within the bounds.
     applied: Difference,
     /// New balance.
@@ -54,6 +58,7 @@ impl From<LedgerRow> for LedgerEntry {
             id: row.id,
             currency_name: row.currency,
             asked: row.asked,
+            amended: row.amended,
             applied: Difference::between(row.balance_before, row.balance),
             balance: row.balance,
             reason: row.reason,

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::auth::EconomyWrite;
 use crate::economy::amount::Amount;
 use crate::economy::model::{BalanceChange, ChangedBalance, LedgerNote};
+use crate::economy::review::review_all;
 use crate::economy::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -82,7 +83,8 @@ struct TransactionReceipt {
 ///
 /// All operations are applied exactly, or none: a payment takes from one owner the amount it gives to another. If one
 /// is impossible, nothing changes: 400 `insufficient_funds` or `over_maximum`, with `operation`, the index of the
-/// first failed operation. Send an `Idempotency-Key`, so that a retry does not pay twice.
+/// first failed operation. The network's modules may refuse it: 400 `change_rejected` with their reason. Send an
+/// `Idempotency-Key`, so that a retry does not pay twice.
 #[utoipa::path(post, path = "/api/plugin/economy/transactions", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])), responses((status = 200, body = TransactionReceipt),
         (status = 409, body = ErrorBody, description = "The session is over")))]
@@ -95,7 +97,8 @@ async fn make_transaction(
     let fenced = service::fenced(fence, operations.iter().map(|change| &change.owner), &caller)?;
     let transaction_id = app.ids.uuid();
     let reason = reason.map(Text::into_string);
-    let note = LedgerNote { reason, key: caller.key.clone(), transaction: Some(transaction_id) };
+    let note = LedgerNote { reason, key: caller.key.clone(), transaction: Some(transaction_id), asked: None };
+    review_all(&app, &caller, &operations, &note).await?;
     let made = service::change_balances(&app, caller.network, &operations, &note, &fenced).await?;
     let balances = operations.iter().zip(made).map(|(change, made)| ChangedBalance::new(change, made)).collect();
     Ok(Json(TransactionReceipt { transaction_id, balances }))

@@ -17,7 +17,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::players::includes::{Included, Includes};
 use crate::players::model::{LoadRequest, NamespaceData, Profile};
 use crate::players::routes::Connection;
-use crate::players::{profile, service};
+use crate::players::{login, profile, service};
 use crate::punishments::{IpAddress, NameRight};
 use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
@@ -126,7 +126,7 @@ struct LoadQuery {
     #[param(value_type = Option<String>, example = "Notch")]
     username: Option<Identifier>,
     /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`,
-    /// `session`, `deliveries`, and any number of `data:NAMESPACE`.
+    /// `session`, `deliveries`, `login`, and any number of `data:NAMESPACE`.
     #[serde(default)]
     #[param(value_type = Option<String>, required = false, example = "permissions,punishments,language")]
     include: Includes,
@@ -148,6 +148,9 @@ pub(super) struct LoadedPlayer {
 ///
 /// With `include` a join is one call: each name adds a field in the form of that area's route, and requires that area's
 /// scope. An answer over 4 MiB is 400 `answer_too_large`.
+///
+/// `login` asks the network's modules if the player may join. Whatever they answer, everything else is stored and answered
+/// as ever; it is for the caller to let nobody in who is not allowed.
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/load", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), LoadQuery), responses((status = 200, body = LoadedPlayer)))]
 async fn load_player(
@@ -165,8 +168,10 @@ async fn load_player(
     };
     let (network, game_mode) = (caller.network, &query.game_mode);
     let address = request.ip.map(IpAddress::from);
+    let login = if query.include.login { Some(login::check(&app, &caller, id, &request, None).await?) } else { None };
     let profile = service::load(&app, network, id, game_mode, request, NameRight::of(&caller)).await?;
     let included = profile::include(&app, network, &query.include, &profile, game_mode, address).await?;
+    let included = Included { login, ..included };
     let loaded = LoadedPlayer { profile: profile.into(), included };
     profile::check_size(&loaded)?;
     Ok(Json(loaded))

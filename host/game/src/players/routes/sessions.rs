@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,15 +13,15 @@ use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::deliveries::ClaimText;
 use crate::endpoints::{Endpoints, endpoints};
-use crate::http::error::{ApiError, ErrorBody};
+use crate::http::error::{ApiError, ErrorBody, ErrorDetails, LoginVerdict};
 use crate::http::extract::{Json, JsonUpTo, Path};
 use crate::player_sessions::service::open;
 use crate::player_sessions::{Opened, PreviousState};
-use crate::players::includes::Includes;
+use crate::players::includes::{Included, Includes};
 use crate::players::model::{DataKey, JsonText, LoadRequest};
 use crate::players::routes::profile::LoadedPlayer;
 use crate::players::sessions::save::{self, SavedSession, SessionSave};
-use crate::players::{profile, service};
+use crate::players::{login, profile, service};
 use crate::punishments::{IpAddress, NameRight};
 use crate::values::{Identifier, Label, PlayerId, not_blank};
 
@@ -94,9 +95,13 @@ struct OpenedSession {
 ///
 /// The same server again gets a new fence at once. Opening again is safe. The profile is the answer of a load with the same
 /// values.
+///
+/// With `login` in `include` the network's modules are asked first if the player may join. A refusal opens no session: 403
+/// `login_refused`, with `login`.
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/session", tag = "Player sessions", operation_id = "open_player_session",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 200, body = OpenedSession)))]
+    responses((status = 200, body = OpenedSession),
+        (status = 403, body = ErrorBody, description = "The network's modules refuse the player")))]
 async fn open_session(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
@@ -117,16 +122,32 @@ async fn open_session(
     let (network, address) = (caller.network, request.ip.map(IpAddress::from));
     let game_mode = body.game_mode.unwrap_or_else(Label::global);
     service::check_online(&app, network, &body.server_id)?;
+    let login = if includes.login {
+        Some(admitted(login::check(&app, &caller, player, &request, Some(&body.server_id)).await?)?)
+    } else {
+        None
+    };
     service::record_visit(&app, network, player, request, NameRight::of(&caller)).await?;
     let opened = open(&app, network, player, &body.server_id, wait, &lease).await?;
     let profile = service::profile(&app, network, player, &game_mode).await?;
     let included = profile::include(&app, network, &includes, &profile, &game_mode, address).await?;
+    let included = Included { login, ..included };
     let taken_over = opened.is_taken_over();
     let Opened { fence, previous } = opened;
     let (previous_server_id, previous_state) = previous.unzip();
     let profile = LoadedPlayer { profile: profile.into(), included };
     profile::check_size(&profile)?;
     Ok(Json(OpenedSession { fence, taken_over, previous_server_id, previous_state, profile }))
+}
+
+/// Refuses a player whom the modules do not allow.
+fn admitted(login: LoginVerdict) -> Result<LoginVerdict, ApiError> {
+    if login.allowed {
+        return Ok(login);
+    }
+    let reason = login.reason.clone().unwrap_or_default();
+    let details = ErrorDetails { login: Some(login), ..ErrorDetails::default() };
+    Err(ApiError::new(StatusCode::FORBIDDEN, "login_refused", reason).details(details))
 }
 
 /// Namespace in a save.

@@ -132,6 +132,9 @@ impl From<TicketView> for TicketBody {
 /// 15 seconds under the match's `transferId`, and a `TICKET_MATCHED` event tells the player's server and all proxies.
 /// The same body again keeps ticket and place, another one replaces the ticket. A ticket that ends at once is `EXPIRED`
 /// with the reason in `match.result`. The number of players who wait is limited (`waiting`).
+///
+/// The network's modules may decide the priority of a new ticket instead of `priority`, or refuse it: `POLICY_REJECTED`, with
+/// their reason in `match.reason`.
 #[utoipa::path(post, path = "/api/plugin/matchmaking/tickets", operation_id = "join_line", tag = "Matchmaking",
     security(("apiKey" = ["matchmaking", "plugin"])), responses((status = 200, body = TicketBody)))]
 pub(super) async fn join_line(

@@ -12,7 +12,7 @@ use crate::cli::module::{Remote, format, recorded};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Calls {
-    /// Extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
     point: String,
     /// Only calls with a failed module; with --module, only those in which that module failed

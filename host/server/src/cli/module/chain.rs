@@ -14,7 +14,7 @@ pub(in crate::cli) struct Activate {
     name: String,
     /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// Extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
     point: String,
     #[command(flatten)]
@@ -77,7 +77,7 @@ fn wire_name(choice: &impl ValueEnum) -> Value {
 pub(in crate::cli) struct Deactivate {
     /// Module name
     name: String,
-    /// Extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
     point: String,
     /// Only remove the module's entry in this mode
@@ -92,7 +92,7 @@ pub(in crate::cli) struct Deactivate {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Rollback {
-    /// Extension point: matchmaking, chat, punishment or events
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
     point: String,
     /// Revision to restore, as `hub module revisions` lists them [default: the previous chain]
@@ -107,7 +107,7 @@ pub(in crate::cli) struct Rollback {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Revisions {
-    /// Extension point: matchmaking, chat, punishment or events
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
     point: String,
     /// Print JSON

@@ -12,7 +12,7 @@ pub(in crate::cli) struct DryRun {
     name: String,
     /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// Extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
     point: String,
     /// Input: a JSON object, or @FILE

@@ -22,7 +22,7 @@ pub(in crate::cli) struct Replay {
     name: Option<String>,
     /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// Extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long, required_unless_present = "call")]
     point: Option<String>,
     /// Number of latest calls (at most 1,000)

@@ -46,7 +46,7 @@ fn an_invalid_new_module_is_an_error() {
         (&["new", "taken"], "taken: the folder is not empty"),
         (&["new", "taken/notes.txt"], "can't be a module's name"),
         (&["new", "polite", "--lang", "cobol"], "possible values: rust, js, ts, python, c"),
-        (&["new", "polite", "--point", "economy"], "possible values: matchmaking, chat, punishment"),
+        (&["new", "polite", "--point", "weather"], "possible values: matchmaking, chat, punishment"),
     ] {
         let printed = fails(folder.path(), arguments);
         assert!(printed.contains(expected), "{arguments:?}: {printed}");

@@ -46,7 +46,7 @@ pub fn importing(interface: &str) -> Vec<u8> {
 }
 
 /// Parts of every module: memory, and an allocator for its arguments. `data` is for its own texts.
-fn text(imports: &str, data: &str, body: &str) -> String {
+pub fn text(imports: &str, data: &str, body: &str) -> String {
     format!(
         r#"(module
             {imports}

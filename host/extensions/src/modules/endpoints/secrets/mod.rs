@@ -11,7 +11,8 @@ use crate::component::column::{any_text, text};
 use crate::component::{Sealed, TableRule};
 use crate::limits::{Limit, LimitRow};
 
-pub(super) use service::{fingerprint, is_set, values};
+pub use service::address_hash;
+pub(super) use service::{is_set, values};
 pub(super) use store::SecretRow;
 
 /// Secrets of a network.

@@ -1,5 +1,6 @@
 //! Rules of secrets.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use hub_core::secrets;
@@ -18,6 +19,8 @@ use crate::modules::endpoints::serve::short;
 use crate::modules::endpoints::state::EndpointState;
 use crate::modules::service::ModulesError;
 use crate::values::NetworkId;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Good values of a secret, newest first; none if it is not set, or the key that sealed it is lost.
 pub(in crate::modules::endpoints) async fn values(
@@ -50,9 +53,10 @@ pub(in crate::modules::endpoints) async fn is_set(
     Ok(store::find(&app.db, network, name).await?.is_some())
 }
 
-/// Text that tells texts apart without telling them.
-pub(in crate::modules::endpoints) fn fingerprint(app: &App, text: &str) -> String {
-    let macs = secrets::macs(app, "endpoint addresses", text);
+/// Text that tells addresses apart within a network and a day, without telling them.
+pub fn address_hash(app: &App, network: NetworkId, address: IpAddr) -> String {
+    let day = app.clock.now().div_euclid(DAY_MS);
+    let macs = secrets::macs(app, "endpoint addresses", &format!("{network} {day} {address}"));
     macs.first().map_or_else(String::new, |mac| short(mac))
 }
 
