@@ -128,6 +128,10 @@ pub(crate) struct MatchAnswer {
     result: MatchResult,
     /// Human-readable reason; null on success.
     error_message: Option<String>,
+    /// Only of tickets that the network's modules refused: their reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "You can't join games right now.")]
+    reason: Option<String>,
     /// Destination server.
     matched_server: Option<LiveServer>,
     /// Destination world, if a world was requested.
@@ -149,12 +153,20 @@ impl MatchAnswer {
             success: matched.result == MatchResult::Success,
             result: matched.result,
             error_message: matched.reason,
+            reason: None,
             matched_server: matched.server,
             matched_world: matched.world,
             transfer_id: matched.transfer,
             warm: matched.warm,
             explanation,
         }
+    }
+
+    /// Result that ended a ticket.
+    pub(crate) fn of_ticket(matched: Match) -> Self {
+        let is_rejected = matched.result == MatchResult::PolicyRejected;
+        let reason = matched.reason.clone().filter(|_| is_rejected);
+        Self { reason, ..Self::new(matched, None) }
     }
 }
 

@@ -12,7 +12,7 @@ use hub_sandbox::{CheckLogin, Limits, OnFailure, PlaceTicket, ReviewChange};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Traps for players whose region is not `EUROPE`, and for currencies and types that begin with `x`.
+/// Ends a call as failed.
 const TRAP: &str = "unreachable";
 
 /// Bytes at address 64, and the text `no` at 512.

@@ -211,7 +211,7 @@ impl Lines {
         ids: &Ids,
     ) -> Seq {
         let line = LineName::of(&new.mode);
-        let answer = serde_json::to_string(&MatchAnswer::new(result, None)).ok().map(Into::into);
+        let answer = serde_json::to_string(&MatchAnswer::of_ticket(result)).ok().map(Into::into);
         let ended =
             Ticket { state: TicketState::Expired, ended_at: Some(now), answer, ..self.new_ticket(new, line, now, ids) };
         let seq = ended.seq;
@@ -236,7 +236,7 @@ impl Lines {
         if self.tickets.get(&seq).is_some_and(|ticket| ticket.state == TicketState::Waiting) {
             self.end(presence, seq, TicketState::Expired, now);
             if let Some(ticket) = self.tickets.get_mut(&seq) {
-                let refused = MatchAnswer::new(Match::refused(reason), None);
+                let refused = MatchAnswer::of_ticket(Match::refused(reason));
                 ticket.answer = serde_json::to_string(&refused).ok().map(Into::into);
             }
         }

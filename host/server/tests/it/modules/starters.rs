@@ -220,4 +220,34 @@ on_both! {
         assert_eq!(mute(1).await, "BAN");
         assert_eq!(point(&owner, "punishment").await["modules"][0]["failures"], 0);
     }
+
+    async fn double_coins_doubles_what_players_earn(hub: Hub) {
+        let owner = hub.network().await;
+        install(&owner, "double-coins", "economy", json!({"reasons": ["quest"]})).await;
+        let modify = async |amount: f64, reason: &str| {
+            let path = format!("/api/plugin/economy/player/{}/currencies/modify", uuid(1));
+            let body = json!({"currency": "coins", "amount": amount, "reason": reason});
+            owner.post(&path, body).await.expect(200)["balance"].clone()
+        };
+        assert_eq!(modify(2.5, "quest").await, 5);
+        assert_eq!(modify(2.5, "vote").await, 7.5);
+        assert_eq!(modify(-1.5, "quest").await, 6);
+        assert_eq!(point(&owner, "economy").await["modules"][0]["failures"], 0);
+    }
+
+    async fn vip_queue_puts_ranks_first(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1", json!({})).await;
+        install(&owner, "vip-queue", "queue", json!({})).await;
+        grant(&owner, 2, "queue.vip").await;
+        for player in 1..=2 {
+            join(&owner, "lobby-1", player).await;
+            let body = json!({"playerUuid": uuid(player), "serverType": "arena"});
+            owner.post("/api/plugin/matchmaking/tickets", body).await.expect(200);
+        }
+        let line = owner.get("/api/manage/matchmaking/lines/type:arena/tickets").await.expect(200).clone();
+        let priorities = [&line["items"][0]["priority"], &line["items"][1]["priority"]];
+        assert_eq!((&line["items"][0]["playerUuid"], priorities), (&json!(uuid(2)), [&json!(300), &json!(0)]));
+        assert_eq!(point(&owner, "queue").await["modules"][0]["failures"], 0);
+    }
 }
