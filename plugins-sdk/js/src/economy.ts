@@ -23,7 +23,7 @@ export type Decision = { tag: "accept" } | { tag: "amend"; val: number } | { tag
 
 /** Decides about changes of balances: `export const economy: Economy = { review(context, change) { … } }`. */
 export interface Economy {
-  /** Decides about one request. The first refusal of the chain ends it. */
+  /** Decides about one request of a connector. The first refusal of the chain ends it: 400 `change_rejected`. */
   review(context: CallContext, change: Change): Decision;
 }
 

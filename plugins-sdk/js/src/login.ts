@@ -4,12 +4,13 @@ import type { CallContext, PlayerRef } from "network-hub-module";
 
 /** A player who wants to join. */
 export interface Attempt {
+  /** Its name is empty if none is known. */
   player: PlayerRef;
   /** Tells addresses apart, within a day; `null` if the address is not known. */
   ipHash: string | null;
-  /** The player's region, such as `EUROPE`. */
+  /** The player's region, such as `EUROPE`; `UNKNOWN` if there is none. */
   region: string;
-  /** The server that asks. */
+  /** The server that asks; empty if it is not known. */
   serverId: string;
   /** True if the network has never seen the player. */
   firstJoin: boolean;

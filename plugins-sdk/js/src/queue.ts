@@ -8,11 +8,11 @@ export interface Ticket {
   player: PlayerRef;
   /** The other members of the party. */
   members: PlayerRef[];
-  /** Type of the servers it waits for. */
+  /** Type of the servers it waits for; empty if its server is not online. */
   serverType: string;
-  /** Type of the worlds it waits for. */
+  /** Type of the worlds it waits for; `null` if it waits for none. */
   worldType: string | null;
-  /** The player's region, such as `EUROPE`. */
+  /** The player's region, such as `EUROPE`; `null` if it is not known, or regions are ignored. */
   region: string | null;
 }
 
@@ -21,7 +21,7 @@ export type Decision = { tag: "admit"; val: number } | { tag: "refuse"; val: str
 
 /** Decides about new tickets: `export const queue: Queue = { place(context, ticket) { … } }`. */
 export interface Queue {
-  /** Decides about one ticket. The priorities of the chain's modules add up; its first refusal ends it. */
+  /** Decides about one ticket. The priorities of the chain's modules add up; its first refusal ends both. */
   place(context: CallContext, ticket: Ticket): Decision;
 }
 

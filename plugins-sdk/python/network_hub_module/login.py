@@ -2,8 +2,8 @@
 
 A module has a class ``Login`` with the method ``check(self, context: CallContext, attempt: Attempt) -> Decision``. The
 first refusal of the chain ends it. An ``Attempt`` has ``player``, ``ip_hash`` (tells addresses apart, within a day;
-``None`` if it is not known), ``region`` (such as ``EUROPE``), ``server_id`` (the server that asks), and ``first_join``
-(true if the network has never seen the player).
+``None`` if it is not known), ``region`` (such as ``EUROPE``; ``UNKNOWN`` if there is none), ``server_id`` (the server
+that asks; empty if it is not known), and ``first_join`` (true if the network has never seen the player).
 """
 
 from wit_world.exports.login import Attempt, Decision, Decision_Allow, Decision_Refuse, Refusal

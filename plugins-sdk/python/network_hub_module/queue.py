@@ -2,7 +2,8 @@
 
 A module has a class ``Queue`` with the method ``place(self, context: CallContext, ticket: Ticket) -> Decision``. The
 priorities of the chain's modules add up; its first refusal ends it. A ``Ticket`` has ``player`` (a party's leader),
-``members`` (the others of the party), ``server_type``, ``world_type`` and ``region``.
+``members`` (the others of the party), ``server_type`` (empty if its server is not online), ``world_type`` and
+``region`` (``None`` if there is none).
 """
 
 from wit_world.exports.queue import Decision, Decision_Admit, Decision_Refuse, Ticket

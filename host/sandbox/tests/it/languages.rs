@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Common cases of a point's policies.
 fn cases(point: Point) -> Vec<TestCase> {
     let cases = read_cases(&root().join(format!("plugins-sdk/examples/{point}.cases.json")));
-    assert!(cases.len() > if point.is_override() { 10 } else { 6 }, "{point}");
+    assert!(cases.len() > if FIRST_POINTS.contains(&point) { 10 } else { 6 }, "{point}");
     cases
 }
 
@@ -218,7 +218,8 @@ async fn python_has_every_effect_and_request_in_one_module_with_overrides() {
     let [all, others @ ..] = MIXED.map(|point| template(folder.path(), Language::Python, point));
     merge(&all, "py", &others, &MIXED);
     merge_tomls(&all, &others);
-    let reexports = "from module_1 import Chat\nfrom module_3 import Schedules, Timers\n";
+    let later = "from module_4 import Login\nfrom module_5 import Economy\nfrom module_6 import Queue\n";
+    let reexports = format!("from module_1 import Chat\nfrom module_3 import Schedules, Timers\n{later}");
     let every = [every_effect("append.py"), every_request("append.py")].map(|file| fs::read_to_string(file).unwrap());
     append(&all.join("src/module.py"), &format!("{reexports}{}", every.concat()));
     serves_all(built(all).await).await;
@@ -241,20 +242,24 @@ async fn javascript_has_every_effect_and_request_in_one_module_with_overrides() 
     let [all, others @ ..] = MIXED.map(|point| template(folder.path(), Language::Js, point));
     merge(&all, "js", &others, &MIXED);
     merge_tomls(&all, &others);
-    let reexports = "export { chat } from \"./module_1.js\";\nexport { schedules, timers } from \"./module_3.js\";\n";
+    let exports = [(1, "chat"), (3, "schedules, timers"), (4, "login"), (5, "economy"), (6, "queue")];
+    let reexports = exports.map(|(number, names)| format!("export {{ {names} }} from \"./module_{number}.js\";\n"));
+    let reexports = reexports.concat();
     let every = [every_effect("append.js"), every_request("append.js")].map(|file| fs::read_to_string(file).unwrap());
     append(&all.join("src/index.js"), &format!("{reexports}{}", every.concat()));
     serves_all(built(all).await).await;
 }
 
 /// Points of a module that serves several; the first one's template is extended. Contract 1.1 has the overrides, too.
-const MIXED: [Point; 4] = [Point::Events, Point::Chat, Point::Endpoints, Point::Schedules];
+const MIXED: [Point; 7] =
+    [Point::Events, Point::Chat, Point::Endpoints, Point::Schedules, Point::Login, Point::Economy, Point::Queue];
 
 async fn serves_all(component: Vec<u8>) {
     let every = [every_effect("cases.json"), every_request("cases.json")];
     let every = every.iter().flat_map(|file| read_cases(file));
     let cases = MIXED.into_iter().flat_map(cases).chain(every).collect();
-    let points = [Point::Chat, Point::Events, Point::Endpoints, Point::Schedules];
+    let mut points = MIXED;
+    points.sort_unstable();
     answers_to(component, &points, cases).await;
 }
 
