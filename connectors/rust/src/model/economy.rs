@@ -92,6 +92,8 @@ pub struct CurrencyRank {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModifiedBalance {
+    /// Only if the network's modules amended it: amount that was to be applied instead.
+    pub amended: Option<Amount>,
     /// Applied amount; smaller if it was cut to the currency's bounds.
     pub applied: Amount,
     /// Requested amount.

@@ -70,6 +70,8 @@ pub struct Match {
     pub matched_server: Option<LiveServer>,
     /// Destination world, if a world was requested.
     pub matched_world: Option<LiveWorld>,
+    /// Only of tickets that the network's modules refused: their reason.
+    pub reason: Option<String>,
     pub result: MatchResult,
     pub success: bool,
     /// Id of the slot, which is reserved for 15 seconds.

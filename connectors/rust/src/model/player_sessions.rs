@@ -203,6 +203,9 @@ pub struct LoadedPlayer {
     pub deliveries: Option<Vec<Delivery>>,
     /// With `include=language`.
     pub language: Option<PlayerLanguage>,
+    /// With `include=login`: answer of the network's modules about the player who joins; without modules they are
+    /// allowed.
+    pub login: Option<LoginVerdict>,
     /// With `include=permissions`: effective permissions without any context.
     pub permissions: Option<EffectivePermissions>,
     /// With `include=punishments`: those in force for the player and, with `ip`, for the address.
@@ -211,6 +214,19 @@ pub struct LoadedPlayer {
     pub session: Option<PlayerSession>,
     /// With `include=statistics`: those of the game mode.
     pub statistics: Option<PlayerStatistics>,
+}
+
+/// Answer of the network's modules about a player who joins.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LoginVerdict {
+    /// False: the player is not to be let in.
+    pub allowed: bool,
+    /// For connectors, such as `vpn`; `module_failed` if the modules could not decide; null if the player is allowed.
+    pub kind: Option<String>,
+    /// For the player; null if they are allowed.
+    pub reason: Option<String>,
 }
 
 /// A namespace's data in a profile.
