@@ -112,7 +112,7 @@ fn states(settings: &Settings, ids: &Ids, db: &Db, mut states: States) -> anyhow
     // Those that call components above them.
     states.insert(Metering::new(ids.token(16), &presence::PresencePeaks));
     states.insert(Modules::open(settings, ids, &module_data::GameData, &module_effects::GameEffects)?);
-    states.insert(HubDocument(crate::router::published));
+    states.insert(HubDocument::default());
     states.insert(Hooks(&presence_hooks::ComponentHooks));
     Ok(states)
 }

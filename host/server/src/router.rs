@@ -20,7 +20,7 @@ use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::private_answers;
 use crate::http::{client_address, documents, json, openapi, publication, request_id};
-use crate::modules::protect_answers;
+use crate::modules::{HubDocument, protect_answers};
 use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
 
 struct Routes {
@@ -44,11 +44,6 @@ static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| PUBLISHED.to_string().into())
 static ASYNCAPI: LazyLock<Bytes> =
     LazyLock::new(|| publication::asyncapi(&PUBLISHED, events::ANY_EVENT).to_string().into());
 
-/// OpenAPI document, made once.
-pub(crate) fn published() -> &'static Value {
-    &PUBLISHED
-}
-
 /// OpenAPI document.
 pub fn document() -> Value {
     publication::publish(&ROUTES.document)
@@ -57,6 +52,7 @@ pub fn document() -> Value {
 /// Router of the whole service.
 pub fn router(app: &App) -> Router {
     let Routes { router, document, facts } = &*ROUTES;
+    app.state::<HubDocument>().publish(|| &PUBLISHED);
     let idempotency = idempotency::LayerState::new(app, document);
     let server_binding = server_binding::LayerState::new(app, document);
     let around_all = Layers::default()

@@ -1,7 +1,7 @@
 //! `GET /api/manage/openapi.json`: the hub's document with the network's own routes.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::sync::OnceLock;
 
 use axum::extract::State;
 use hub_sandbox::manifest::{Encoding, Endpoint, Method, Schema, Signature};
@@ -15,12 +15,19 @@ use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::values::NetworkId;
 
-/// The hub's own document, which is made when it is first asked for.
-pub struct HubDocument(pub fn() -> &'static Value);
+/// The hub's own document, which the router above makes when it is first asked for.
+#[derive(Debug, Default)]
+pub struct HubDocument(OnceLock<fn() -> &'static Value>);
 
-impl fmt::Debug for HubDocument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HubDocument")
+impl HubDocument {
+    /// Takes what makes the document; a second one is the same.
+    pub fn publish(&self, document: fn() -> &'static Value) {
+        self.0.get_or_init(|| document);
+    }
+
+    /// The document; `None` where nothing is served.
+    fn get(&self) -> Option<&'static Value> {
+        self.0.get().map(|document| document())
     }
 }
 
@@ -36,7 +43,7 @@ pub(super) fn router() -> Endpoints {
 #[utoipa::path(get, path = "/api/manage/openapi.json", operation_id = "get_network_openapi", tag = "Modules",
     security(("apiKey" = ["modules:read"])), responses((status = 200, body = Object, description = "OpenAPI 3.1")))]
 async fn openapi(ModulesRead(caller): ModulesRead, State(app): State<App>) -> Result<Json<Value>, ApiError> {
-    let mut document = (app.state::<HubDocument>().0)().clone();
+    let mut document = app.state::<HubDocument>().get().cloned().unwrap_or_default();
     if let Some(endpoints) = state::of(&app, caller.network).await? {
         add_routes(&mut document, caller.network, &endpoints.routes);
     }

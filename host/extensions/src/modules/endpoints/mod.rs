@@ -30,8 +30,8 @@ use crate::clock::Settled;
 
 pub use document::HubDocument;
 pub(super) use links::check;
-pub use secrets::address_hash;
 pub use message::protect_answers;
+pub use secrets::address_hash;
 pub(super) use secrets::{SECRETS, TABLE as SECRETS_TABLE};
 pub(super) use state::EndpointState;
 pub(super) use store::{ANSWERS, TABLE as ANSWERS_TABLE};
@@ -41,7 +41,7 @@ const USES_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Starts the background work.
 pub(super) fn start(app: &App) {
-    every(app, USES_INTERVAL, "store the last uses of secrets", secrets::store_uses);
+    every(app, USES_INTERVAL, "store the last uses of secrets", secrets::keep_uses);
     every_settled(app, SWEEP_INTERVAL, "delete old answers of endpoints", async |app: App, settled: Settled| {
         store::delete_expired(&app.db, settled.before(0)).await
     });

@@ -12,7 +12,7 @@ use crate::component::{Sealed, TableRule};
 use crate::limits::{Limit, LimitRow};
 
 pub use service::address_hash;
-pub(super) use service::{is_set, note_use, store_uses, values};
+pub(super) use service::{is_set, keep_uses, note_use, values};
 pub(super) use store::SecretRow;
 
 /// Secrets of a network.

@@ -68,7 +68,7 @@ pub(in crate::modules::endpoints) fn note_use(app: &App, network: NetworkId, nam
 }
 
 /// Stores when secrets were used last.
-pub(in crate::modules::endpoints) async fn store_uses(app: App) -> Result<(), hub_db::Error> {
+pub(in crate::modules::endpoints) async fn keep_uses(app: App) -> Result<(), hub_db::Error> {
     let uses = app.state::<EndpointState>().take_uses();
     for_each_network(uses, "store the last use of a secret", |network, (name, at)| {
         let app = app.clone();
