@@ -275,10 +275,12 @@ async fn pauses_of_modules_go_on_by_a_time_that_is_set(backend: Backend) {
     machine.set("-3600");
     waits_for_faults(&client, 1).await;
     machine.confirm();
-    // Each fails three times, with pauses of 1 and 4 s: some are in one when the clock is set.
+    // Each fails three times, with pauses of 1 and 4 s, in one of which the clock is set. More would open the breaker.
     Hub::eventually("the fault goes", async || {
-        vote(&client, &format!("T{events}")).await;
-        events += 1;
+        if events < 3 {
+            vote(&client, &format!("T{events}")).await;
+            events += 1;
+        }
         let run = client.post("/api/manage/modules/ticker/schedules/Trap/run", json!({})).await;
         ticks += usize::from(run.status.as_u16() == 202);
         clock_faults(&client).await == 0
