@@ -143,12 +143,13 @@ async fn nothing_is_done_for_it_until_it_is_resumed(hub: Hub) {
     send(&hub, &kim, Method::GET, "/api/manage/servers", Value::Null).await.expect_error(403, "network_suspended");
 
     // Due things stay due: the hub looks for them many times.
-    let mut before = done().await;
+    let running = "SELECT COUNT(*) FROM jobs WHERE network_id = $1 AND kind = 'import' AND node IS NOT NULL";
     Hub::eventually("the import has stopped", async || {
-        let now = done().await;
-        std::mem::replace(&mut before, now) == now
+        let running = hub.app.db.query(running).bind(owner.network.unwrap());
+        running.one::<(i64,)>().await.unwrap().0 == 0
     })
     .await;
+    let before = done().await;
     let sent = receiver.count();
     for _ in 0..240 {
         hub.advance_ms(500);
