@@ -103,8 +103,6 @@ pub static COMPONENT: Component = Component {
             json::<Vec<LinkSpec>>("chain"),
             json::<Actor>("actor"),
         ]),
-        TableRule::moved("module_state").columns(&[read::<ModuleName>("module")]),
-        TableRule::moved("module_state_usage").without_players("sizes").columns(&[read::<ModuleName>("module")]),
         TableRule::moved("handlers").without_players("names of events, and counts").columns(&[
             read::<ModuleName>("module"),
             text::<16>("event_order"),
@@ -131,6 +129,10 @@ pub static COMPONENT: Component = Component {
             text::<128>("timer"),
             any_json("payload"),
         ]),
+        // After the events and timers that calls are made for: a call under way whose event was erased with its player
+        // commits nothing, and what it committed before is found here.
+        TableRule::moved("module_state").columns(&[read::<ModuleName>("module")]),
+        TableRule::moved("module_state_usage").without_players("sizes").columns(&[read::<ModuleName>("module")]),
         TableRule::moved("module_store")
             .in_module_store()
             .columns(&[read::<ModuleName>("module"), any_number("number"), any_number("expires_at")])
