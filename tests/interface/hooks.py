@@ -45,6 +45,9 @@ def valid_request_is_accepted(context, response, case):
 
 # Rules between fields, or about values, that the document has in descriptions only.
 RULES_IN_WORDS = {
+    # `If-Match` is one revision or `*`.
+    ("POST /api/manage/extension-points/{point}/revisions/{revision}/restore", "invalid_request"),
+    ("POST /api/manage/extension-points/{point}/rollback", "invalid_request"),
     # `from` is before `to`.
     ("GET /api/manage/usage", "invalid_request"),
     ("GET /api/admin/networks/{id}/usage", "invalid_request"),
