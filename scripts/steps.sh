@@ -20,6 +20,7 @@ beside() {
     output=$(mktemp "$STEPS/output.XXXXXX") status=0
     "$@" >"$output" 2>&1 </dev/null || status=$?
     cat "$output"
+    [ "$status" -eq 0 ] || tail -n 60 "$output" >>"$STEPS/failed"
     exit "$status"
   ) &
   BESIDE+=("$!")
@@ -46,7 +47,12 @@ record() {
   printf '| %s | %s | %s |\n' "$1" "$((SECONDS - $2))" "$outcome" >>"$STEPS/table"
 }
 
+# The table of all steps, and before it the last words of those that failed beside others: nobody finds them in the middle.
 print_table() {
+  if [ -s "$STEPS/failed" ]; then
+    printf '\n── failed beside other steps\n'
+    cat "$STEPS/failed"
+  fi
   printf '\n| step | seconds | outcome |\n|---|---|---|\n'
   cat "$STEPS/table"
   echo
