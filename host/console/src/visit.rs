@@ -86,6 +86,9 @@ pub(crate) const DONE: &[&str] = &[
     "Signed out elsewhere",
 ];
 
+/// Bytes of a query that a sign-in leads back to.
+const LONGEST_QUERY: usize = 1_000;
+
 /// A request to the console.
 #[derive(Clone)]
 pub(crate) struct Visit {
@@ -285,10 +288,21 @@ impl Visit {
         )
     }
 
+    /// Path with its query, which may hold the code that a device shows; without one that is long, since a cookie keeps it.
+    fn address(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let query = query.extend_pairs(&self.query).finish();
+        if (1..=LONGEST_QUERY).contains(&query.len()) {
+            format!("{}?{query}", self.path)
+        } else {
+            self.path.clone()
+        }
+    }
+
     /// Answers a refusal: strangers go to the sign-in, all others see why.
     pub(crate) async fn refused(mut self, refusal: &Refusal) -> Response {
         if refusal.is_of_stranger() {
-            return answer::see_other(&format!("/console/sign-in?next={}", encode(&self.path)), &[]);
+            return answer::see_other(&format!("/console/sign-in?next={}", encode(&self.address())), &[]);
         }
         if self.me.is_null() && self.sender.session.is_some() {
             // The page of a person who is signed in has their name on it.

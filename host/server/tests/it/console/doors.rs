@@ -28,7 +28,7 @@ on_both! {
         member(&hub, &owner, "alex@example.org", "MODERATOR").await;
         let name = super::name_of(&hub, &owner).await;
         let mut browser = Browser::new(&hub);
-        let wanted = format!("/console/n/{name}/servers");
+        let wanted = format!("/console/n/{name}/servers?q=bed+wars%26more");
         let page = browser.get(&wanted).await.expect(303);
         let sign_in = page.location().to_owned();
         assert!(sign_in.starts_with("/console/sign-in?next="), "{sign_in}");
@@ -46,6 +46,9 @@ on_both! {
         let page = browser.submit(&page, "/console/sign-out", &[]).await.expect(303);
         assert!(page.location().starts_with("/console/sign-in"));
         browser.get(&wanted).await.expect(303);
+        // A cookie may have to keep it.
+        let long = browser.get(&format!("/console/me/device?code={}", "x".repeat(1_000))).await.expect(303);
+        assert_eq!(long.location(), "/console/sign-in?next=%2Fconsole%2Fme%2Fdevice");
     }
 
     async fn nobody_is_led_away_from_the_hub(hub: Hub) {
