@@ -167,6 +167,11 @@ impl Tx {
         Statement::new(sql.into(), Target::Tx(self))
     }
 
+    /// Statements of this transaction with the same values, in one roundtrip: several on SQLite, one on PostgreSQL.
+    pub fn script(&mut self, sql: Sql) -> Statement<'_> {
+        self.query(sql).script()
+    }
+
     /// Runs a statement of this transaction, and counts and traces it.
     pub(crate) async fn run_observed(&mut self, query: Query) -> Result<Fetched, Error> {
         run_at(Target::Tx(self), query).await

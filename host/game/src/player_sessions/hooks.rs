@@ -1,4 +1,4 @@
-//! Work of the components above at the end of a session.
+//! Work of the components above at the beginning and at the end of a session.
 
 use futures_util::future::BoxFuture;
 use hub_db::{Error, Tx};
@@ -6,7 +6,19 @@ use hub_db::{Error, Tx};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::player_sessions::model::Session;
-use crate::values::NetworkId;
+use crate::values::{NetworkId, PlayerId};
+
+/// What a component above writes of a player whose session opens.
+pub trait SessionBegins: Sync {
+    /// Runs in the transaction that opens the session, and again if it is tried again.
+    fn begun<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        player: PlayerId,
+        at: Millis,
+    ) -> BoxFuture<'a, Result<(), Error>>;
+}
 
 /// A component that keeps something of each session that ends.
 pub trait SessionEnds: Send + Sync {

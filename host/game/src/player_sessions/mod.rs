@@ -29,7 +29,7 @@ use crate::limits::{Limit, LimitRow};
 use crate::values::Identifier;
 
 pub use error::SessionError;
-pub use hooks::{EndHooks, SessionEnds};
+pub use hooks::{EndHooks, SessionBegins, SessionEnds};
 pub use memory::PlayerSessions;
 pub use model::{PreviousState, SaveDecision, SavedSession, Session, SessionState};
 pub use opening::Opened;

@@ -10,6 +10,7 @@ use crate::clock::{Millis, Moment, millis};
 use crate::cluster::{RequestLease, ShardRegistry};
 use crate::events::{self, EventKind};
 use crate::player_sessions::error::SessionError;
+use crate::player_sessions::hooks::SessionBegins;
 use crate::player_sessions::memory::PlayerSessions;
 use crate::player_sessions::model::{PreviousState, Session, SessionRequest, SessionState};
 use crate::player_sessions::waiting::Place;
@@ -58,7 +59,7 @@ pub(super) async fn open(
     network: NetworkId,
     player: PlayerId,
     server: &Identifier,
-    wait: Duration,
+    (wait, begins): (Duration, &dyn SessionBegins),
     lease: &RequestLease,
 ) -> Result<Opened, SessionError> {
     if !service::is_online(app, network, server) {
@@ -84,7 +85,7 @@ pub(super) async fn open(
                 || !service::is_online(app, network, &held.server)
         };
         if is_same || view.is_first && held.as_ref().is_none_or(is_due) {
-            match attempt(app, network, player, server, is_over && view.is_first).await {
+            match attempt(app, network, player, server, (is_over && view.is_first, begins)).await {
                 Ok(Attempt::Opened(opened)) => {
                     // The session is in the database, wherever the network is by now.
                     lease.release();
@@ -162,7 +163,7 @@ async fn attempt(
     network: NetworkId,
     player: PlayerId,
     server: &Identifier,
-    is_over: bool,
+    (is_over, begins): (bool, &dyn SessionBegins),
 ) -> Result<Attempt, SessionError> {
     let now = app.clock.now();
     let _ordered = app.state::<PlayerSessions>().writes.open(network, player).await;
@@ -191,8 +192,8 @@ async fn attempt(
                 Some(ended) => Some((ended.server_id.clone(), state_of(ended))),
                 None => None,
             };
-            let fence = store::next_fence(&mut tx, network).await?;
-            store::put(&mut tx, network, player, (fence, server), now).await?;
+            begins.begun(&mut tx, network, player, now).await?;
+            let fence = store::put(&mut tx, network, player, server, now).await?;
             note_on_end(app, &tx, network, player, server);
             Ok(Attempt::Opened(Opened { fence, previous }))
         })

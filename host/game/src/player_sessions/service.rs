@@ -9,7 +9,7 @@ use crate::cluster::{RequestLease, ShardRegistry};
 use crate::events::{self, EventKind};
 use crate::networks;
 use crate::player_sessions::error::SessionError;
-use crate::player_sessions::hooks::EndHooks;
+use crate::player_sessions::hooks::{EndHooks, SessionBegins};
 use crate::player_sessions::memory::{NetworkSessions, PlayerSessions, Sighting};
 use crate::player_sessions::model::{SaveDecision, SavedSession, Session, SessionEnd, SessionState};
 use crate::player_sessions::opening::{self, Opened};
@@ -19,16 +19,16 @@ use crate::presence::Presence;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// Opens a session of the player for a server, and ends any other. A server that holds one is asked to save and close it,
-/// for up to `wait_ms`.
+/// for up to `wait_ms`. What `begins` writes is stored with the session.
 pub async fn open(
     app: &App,
     network: NetworkId,
     player: PlayerId,
     server: &Identifier,
-    wait_ms: Millis,
+    (wait_ms, begins): (Millis, &dyn SessionBegins),
     lease: &RequestLease,
 ) -> Result<Opened, SessionError> {
-    opening::open(app, network, player, server, opening::wait_of(wait_ms), lease).await
+    opening::open(app, network, player, server, (opening::wait_of(wait_ms), begins), lease).await
 }
 
 /// The player's newest session.
@@ -306,11 +306,12 @@ pub async fn finish_save_in(
     save: Save<'_>,
     (answer, closes): (&str, bool),
 ) -> Result<(), SessionError> {
-    store::record_save(tx, network, save.player, save.digest, save.number, answer).await?;
-    if closes {
-        end_in(app, tx, network, session, SessionState::Closed, app.clock.now()).await?;
+    let closed_at = closes.then(|| app.clock.now());
+    store::record_save(tx, network, save.player, (save.digest, save.number, answer), closed_at).await?;
+    match closed_at {
+        Some(at) => Ok(leave_in(app, tx, network, session, at).await?),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Begins the time without the player on a server.

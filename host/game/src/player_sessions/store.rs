@@ -58,46 +58,48 @@ pub(super) async fn share(tx: &mut Tx, network: NetworkId, player: PlayerId) -> 
     tx.query(SHARE).bind(network).bind(player).optional().await
 }
 
-/// The network's next fence. Its counter is held until the transaction ends, so take it late.
-pub(super) async fn next_fence(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
-    let (fence,): (i64,) = tx
-        .query(concat!(
+macro_rules! next_fence {
+    () => {
+        concat!(
             "INSERT INTO player_session_counters (network_id, last_fence) VALUES ($1, ",
             next_number!("0"),
             ") ON CONFLICT (network_id) DO UPDATE SET last_fence = ",
-            next_number!("player_session_counters.last_fence"),
-            " RETURNING last_fence"
-        ))
-        .bind(network)
-        .one()
-        .await?;
-    Ok(fence)
+            next_number!("player_session_counters.last_fence")
+        )
+    };
 }
 
-/// Stores a new open session in the place of the player's last one.
+macro_rules! put_session {
+    ($counter:literal) => {
+        concat!(
+            "INSERT INTO player_sessions (network_id, player_uuid, fence, server_id, state, opened_at)
+             SELECT $1, $2, c.last_fence, $3, 'OPEN', $4 FROM ",
+            $counter,
+            " ON CONFLICT (network_id, player_uuid) DO UPDATE SET
+                 fence = excluded.fence, server_id = excluded.server_id, state = excluded.state,
+                 opened_at = excluded.opened_at, ended_at = NULL, saved_digest = NULL, saved_number = NULL,
+                 saved_answer = NULL
+             RETURNING fence"
+        )
+    };
+}
+
+const PUT: Sql = Sql {
+    sqlite: concat!(next_fence!(), "; ", put_session!("player_session_counters c WHERE c.network_id = $1")),
+    postgres: concat!("WITH c AS (", next_fence!(), " RETURNING last_fence) ", put_session!("c")),
+};
+
+/// Stores a new open session in the place of the player's last one. Returns its fence, the network's next: the counter is
+/// held until the transaction ends, so do it late.
 pub(super) async fn put(
     tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
-    (fence, server): (i64, &Identifier),
+    server: &Identifier,
     now: Millis,
-) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO player_sessions (network_id, player_uuid, fence, server_id, state, opened_at)
-         VALUES ($1, $2, $3, $4, 'OPEN', $5)
-         ON CONFLICT (network_id, player_uuid) DO UPDATE SET
-             fence = excluded.fence, server_id = excluded.server_id, state = excluded.state,
-             opened_at = excluded.opened_at, ended_at = NULL, saved_digest = NULL, saved_number = NULL,
-             saved_answer = NULL",
-    )
-    .bind(network)
-    .bind(player)
-    .bind(fence)
-    .bind(server)
-    .bind(now)
-    .execute()
-    .await?;
-    Ok(())
+) -> Result<i64, Error> {
+    let (fence,): (i64,) = tx.script(PUT).bind(network).bind(player).bind(server).bind(now).one().await?;
+    Ok(fence)
 }
 
 /// Ends a locked session.
@@ -118,17 +120,17 @@ pub(super) async fn end(
     Ok(())
 }
 
-/// Records the last save of a locked session. One without a number keeps that of the save before.
+/// Records the last save of a locked session, which may close it. One without a number keeps that of the save before.
 pub(super) async fn record_save(
     tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
-    digest: &[u8],
-    number: Option<i64>,
-    answer: &str,
+    (digest, number, answer): (&[u8], Option<i64>, &str),
+    closed_at: Option<Millis>,
 ) -> Result<(), Error> {
     tx.query(
-        "UPDATE player_sessions SET saved_digest = $3, saved_number = COALESCE($4, saved_number), saved_answer = $5
+        "UPDATE player_sessions SET saved_digest = $3, saved_number = COALESCE($4, saved_number), saved_answer = $5,
+             state = COALESCE($6, state), ended_at = COALESCE($7, ended_at)
          WHERE network_id = $1 AND player_uuid = $2",
     )
     .bind(network)
@@ -136,6 +138,8 @@ pub(super) async fn record_save(
     .bind(digest)
     .bind(number)
     .bind(answer)
+    .bind(closed_at.map(|_| SessionState::Closed.as_str()))
+    .bind(closed_at)
     .execute()
     .await?;
     Ok(())

@@ -3,6 +3,7 @@
 use std::future::ready;
 
 use axum::http::StatusCode;
+use futures_util::future::{BoxFuture, FutureExt as _};
 use hub_db::Tx;
 use thiserror::Error;
 
@@ -17,7 +18,7 @@ use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::owner::Owner;
 use crate::player_sessions::service::Fenced;
-use crate::player_sessions::{self, PlayerSession, SessionError};
+use crate::player_sessions::{self, PlayerSession, SessionBegins, SessionError};
 use crate::players::language::Language;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
@@ -125,23 +126,52 @@ pub(super) fn check_online(app: &App, network: NetworkId, server: &Identifier) -
     }
 }
 
-/// Records a player who connects, like [`load`], without reading their profile.
-pub(super) async fn record_visit(
+/// Checks a player who connects, like [`load`]. What is to be recorded of them is stored with their session.
+pub(super) async fn check_visit(
     app: &App,
     network: NetworkId,
     id: PlayerId,
     request: LoadRequest,
     right: Option<NameRight>,
-) -> Result<(), PlayersError> {
+) -> Result<PlayerUpdate, PlayersError> {
     let update = update_of(app, request)?;
     let name = update.username.as_ref().zip(right);
-    tokio::try_join!(record(app, network, id, &update), record_name(app, network, id, name))?;
-    Ok(())
+    tokio::try_join!(check_known(app, network, id), record_name(app, network, id, name))?;
+    Ok(update)
+}
+
+impl SessionBegins for PlayerUpdate {
+    fn begun<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        player: PlayerId,
+        at: Millis,
+    ) -> BoxFuture<'a, Result<(), hub_db::Error>> {
+        async move { store::upsert(tx, network, player, self, at).await.map(drop) }.boxed()
+    }
+}
+
+/// Profile of a player who has just connected.
+pub(super) async fn profile_of_visit(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    game_mode: &Label,
+) -> Result<Profile, PlayersError> {
+    let profile = profile(app, network, id, game_mode).await?;
+    app.state::<PlayerRegions>().put(network, id, profile.player.region.clone());
+    Ok(profile)
+}
+
+/// Refuses a player for whom the network's plan has no room.
+async fn check_known(app: &App, network: NetworkId, id: PlayerId) -> Result<(), PlayersError> {
+    let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
+    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await
 }
 
 async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpdate) -> Result<Player, PlayersError> {
-    let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
-    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await?;
+    check_known(app, network, id).await?;
     let player = store::upsert(&app.db, network, id, update, app.clock.now()).await?;
     app.state::<PlayerRegions>().put(network, id, player.region.clone());
     Ok(player)

@@ -127,9 +127,9 @@ async fn open_session(
     } else {
         None
     };
-    service::record_visit(&app, network, player, request, NameRight::of(&caller)).await?;
-    let opened = open(&app, network, player, &body.server_id, wait, &lease).await?;
-    let profile = service::profile(&app, network, player, &game_mode).await?;
+    let visit = service::check_visit(&app, network, player, request, NameRight::of(&caller)).await?;
+    let opened = open(&app, network, player, &body.server_id, (wait, &visit), &lease).await?;
+    let profile = service::profile_of_visit(&app, network, player, &game_mode).await?;
     let included = profile::include(&app, network, &includes, &profile, &game_mode, address).await?;
     let included = Included { login, ..included };
     let taken_over = opened.is_taken_over();

@@ -5,7 +5,7 @@ pub(super) mod languages;
 pub(super) mod search;
 pub(super) mod snapshots;
 
-use hub_db::{Db, Error, Sql};
+use hub_db::{Db, Error, Executor, Sql};
 
 use super::model::{NamespaceData, Player, PlayerUpdate, Profile, fold_case};
 use crate::clock::Millis;
@@ -23,7 +23,7 @@ pub(super) const KNOWN_PLAYERS: Rows = Rows::many(
 
 /// Creates or updates a player seen at `at`. Returns the stored player.
 pub(super) async fn upsert(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     player: PlayerId,
     update: &PlayerUpdate,
@@ -31,7 +31,7 @@ pub(super) async fn upsert(
 ) -> Result<Player, Error> {
     let username = update.username.as_ref().map(Identifier::as_str);
     let location = update.location.as_ref();
-    db.write(
+    on.into().write(
         "INSERT INTO players (network_id, player_uuid, username, username_folded, game_type, region, country,
              first_seen, last_seen)
          VALUES ($1, $2, $3, $4, $5, COALESCE($6, $7), $8, $9, $9)
