@@ -884,6 +884,8 @@ CREATE TABLE permission_groups (
     chat_name_color   TEXT,
     -- JSON list.
     nodes             TEXT             NOT NULL,
+    -- Revision of the network's permissions at the last change, so that a change from an older one is noticed.
+    revision          BIGINT  NOT NULL,
     PRIMARY KEY (network_id, group_id)
 );
 

@@ -108,6 +108,8 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/permissions/users/{uuid}/permissions", "invalid_request"),
     ("POST /api/plugin/permissions/users/{uuid}/permissions/remove", "invalid_request"),
     ("PUT /api/plugin/permissions/groups/{groupId}", "invalid_request"),
+    # `If-Match` is one revision or `*`.
+    ("DELETE /api/plugin/permissions/groups/{groupId}", "invalid_request"),
     # In the future.
     ("POST /api/manage/keys", "invalid_request"),
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts as _, RawPathParams, Request};
-use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, IF_MATCH};
+use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, ETAG, IF_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
@@ -191,6 +191,14 @@ impl Visit {
         }
     }
 
+    /// Reads a route that has its value's revision as `ETag`.
+    pub(crate) async fn get_with_revision(&self, route: &str) -> Result<(Value, Option<String>), Refusal> {
+        let path = self.fill(route, &[]);
+        let answer = self.console.door.send(&self.sender, Method::GET, &path, None, &[]).await?;
+        let revision = answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+        Ok((answer.body, revision))
+    }
+
     /// Sends the form of this page to a route.
     pub(crate) async fn send(&mut self, method: Method, route: &str, body: Option<&Value>) -> Result<Answer, Refusal> {
         self.send_from(method, route, body, None).await
@@ -292,11 +300,7 @@ impl Visit {
     fn address(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let query = query.extend_pairs(&self.query).finish();
-        if (1..=LONGEST_QUERY).contains(&query.len()) {
-            format!("{}?{query}", self.path)
-        } else {
-            self.path.clone()
-        }
+        if (1..=LONGEST_QUERY).contains(&query.len()) { format!("{}?{query}", self.path) } else { self.path.clone() }
     }
 
     /// Answers a refusal: strangers go to the sign-in, all others see why.

@@ -146,17 +146,17 @@ async fn apply(mut visit: Visit) -> Response {
     }
 }
 
-/// Puts the group, unless it changed since the page was made.
+/// Puts the group, unless it changed since the page was made. Between the look and the change its revision decides.
 async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     let body = group_of(&visit.form);
-    let now = visit.get(GROUP, &[]).await?;
+    let (now, revision) = visit.get_with_revision(GROUP).await?;
     let was: Value = visit.form.get("was").and_then(|was| serde_json::from_str(was).ok()).unwrap_or_default();
     if was != now {
         visit.result = json!({"conflict": conflict(&was, &now, &body)});
         let message = "Somebody changed this group meanwhile. Nothing you typed is lost.";
         return Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT));
     }
-    visit.send(Method::PUT, GROUP, Some(&body)).await.map(drop)
+    visit.send_from(Method::PUT, GROUP, Some(&body), revision.as_deref()).await.map(drop)
 }
 
 /// What differs between before, theirs and yours, field by field and node by node.

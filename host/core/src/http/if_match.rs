@@ -1,7 +1,8 @@
 //! `If-Match`: changes that are made only if nobody else changed the thing since its caller read it.
 
 use axum::extract::FromRequestParts;
-use axum::http::header::IF_MATCH;
+use axum::http::HeaderName;
+use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
 
 use crate::http::error::ApiError;
@@ -25,6 +26,11 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
             .map(Self)
             .ok_or_else(|| ApiError::invalid("The header `If-Match` must be one revision, such as \"7\"."))
     }
+}
+
+/// A revision as the header `ETag`.
+pub fn entity_tag(revision: i64) -> [(HeaderName, String); 1] {
+    [(ETAG, format!("\"{revision}\""))]
 }
 
 /// Parses a revision, quoted or not; `*` is any. Outer none: it is neither.

@@ -46,6 +46,7 @@ impl PutGroup {
             chat_prefix_color: text(self.chat_prefix_color),
             chat_name_color: text(self.chat_name_color),
             nodes: self.permissions.unwrap_or_default(),
+            revision: 0,
         }
     }
 }

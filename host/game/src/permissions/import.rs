@@ -42,6 +42,7 @@ async fn merge(
         chat_prefix_color: None,
         chat_name_color: None,
         nodes: vec![],
+        revision: 0,
     });
     merged.priority = import.priority;
     merged.display_name = import.display_name.clone().or(merged.display_name);
@@ -84,8 +85,9 @@ pub async fn write_group(
     import: &GroupImport,
 ) -> Result<(), hub_db::Error> {
     let (_, merged) = merge(&mut Executor::from(&mut *tx), network, import).await?;
-    store::put_group(tx, network, &merged).await?;
-    group_changed(app, tx, network, &merged.id).await
+    let revision = store::raise_group_revision(tx, network).await?;
+    store::put_group(tx, network, &merged, revision).await?;
+    group_changed(app, tx, network, &merged.id, revision).await
 }
 
 /// Plan for a player's nodes: its outcome, the new and changed nodes, and the number of new ones. Refused if it exceeds

@@ -44,6 +44,7 @@ pub static COMPONENT: Component = Component {
             any_text("chat_prefix_color"),
             any_text("chat_name_color"),
             json::<Vec<Node>>("nodes"),
+            number("revision", 0, i64::MAX),
         ]),
         TableRule::moved("permission_nodes").columns(&[
             read::<Identifier>("node"),

@@ -98,4 +98,7 @@ pub(super) struct Group {
     /// Nodes that have not expired, by node, context and world.
     #[serde(rename = "permissions")]
     pub(super) nodes: Vec<Node>,
+    /// Revision of the network's permissions at the group's last change; its entity tag.
+    #[serde(skip)]
+    pub(super) revision: i64,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::StatusCode;
 use hub_db::Tx;
 use serde::Serialize;
 use thiserror::Error;
@@ -12,7 +13,7 @@ use crate::clock::Millis;
 use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::ANSWER_LIMIT;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ChangedValue, ErrorDetails};
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::permissions::body::EffectiveBody;
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
@@ -26,7 +27,10 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 pub enum PermissionsError {
     /// No such group in the caller's network.
     #[error("This network has no group `{0}`.")]
-    UnknownGroup(Identifier),
+    UnknownGroup(String),
+    /// Another change came first.
+    #[error("Somebody changed the group `{id}` since revision {}; it is at revision {} now.", .changed.expected, .changed.revision)]
+    Changed { id: String, changed: Box<ChangedValue> },
     /// The explanation of the requested nodes exceeds one answer.
     #[error("The explanation is too large for one answer; request single nodes by `node`.")]
     TooLarge,
@@ -43,6 +47,8 @@ impl From<PermissionsError> for ApiError {
         let message = error.to_string();
         match error {
             PermissionsError::UnknownGroup(_) => Self::not_found("unknown_group", message),
+            PermissionsError::Changed { changed, .. } => Self::new(StatusCode::CONFLICT, "revision_changed", message)
+                .details(ErrorDetails { changed: Some(changed), ..ErrorDetails::default() }),
             PermissionsError::TooLarge => Self::bad_request("answer_too_large", message),
             PermissionsError::Quota(exceeded) => exceeded.into(),
             PermissionsError::Database(error) => error.into(),
@@ -68,27 +74,55 @@ pub(super) async fn groups(app: &App, network: NetworkId) -> Result<Vec<Group>, 
 /// One group, without expired nodes.
 pub(super) async fn group(app: &App, network: NetworkId, id: Identifier) -> Result<Group, PermissionsError> {
     let found = store::group(&app.db, network, id.as_str()).await?;
-    let mut group = found.ok_or(PermissionsError::UnknownGroup(id))?;
+    let mut group = found.ok_or_else(|| PermissionsError::UnknownGroup(id.into_string()))?;
     let now = app.clock.now();
     group.nodes.retain(|node| node.is_live(now));
     Ok(group)
 }
 
-/// Creates or replaces a group. Of nodes with the same name, context and world the last counts.
-pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -> Result<(), PermissionsError> {
+/// Creates or replaces a group, only at the revision `expected` if one is given. Of nodes with the same name, context and
+/// world the last counts. Returns the new revision.
+pub(super) async fn put_group(
+    app: &App,
+    network: NetworkId,
+    mut group: Group,
+    expected: Option<i64>,
+) -> Result<i64, PermissionsError> {
     let nodes: BTreeMap<_, _> = group.nodes.iter().map(|node| (node.key(), node.clone())).collect();
     group.nodes = nodes.into_values().collect();
     limits::check(app, Limit::NodesPerGroup, 0, group.nodes.len() as i64)?;
     app.db
         .transaction(async |mut tx| {
-            store::put_group(&mut tx, network, &group).await?;
+            let revision = store::raise_group_revision(&mut tx, network).await?;
+            check_unchanged(&mut tx, network, &group.id, expected).await?;
+            store::put_group(&mut tx, network, &group, revision).await?;
             // Includes this group.
             let (groups, bytes) = store::count_groups(&mut tx, network).await?;
             limits::check(app, Limit::Groups, groups - 1, 1)?;
             limits::check(app, Limit::GroupBytes, bytes, 0)?;
-            Ok(group_changed(app, &mut tx, network, &group.id).await?)
+            group_changed(app, &mut tx, network, &group.id, revision).await?;
+            Ok(revision)
         })
         .await
+}
+
+/// Refuses a change of a group that is not at the revision `expected`. No other change of a group is under way: the
+/// network's revision is locked.
+async fn check_unchanged(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    expected: Option<i64>,
+) -> Result<(), PermissionsError> {
+    let Some(expected) = expected else { return Ok(()) };
+    let found = store::group(&mut *tx, network, id).await?;
+    let group = found.ok_or_else(|| PermissionsError::UnknownGroup(id.to_owned()))?;
+    if group.revision == expected {
+        return Ok(());
+    }
+    let now = serde_json::to_value(&group).map_err(|error| hub_db::Error::from(sqlx::Error::Encode(error.into())))?;
+    let changed = ChangedValue { expected, before: None, revision: group.revision, now };
+    Err(PermissionsError::Changed { id: group.id, changed: Box::new(changed) })
 }
 
 /// A change of a network's permissions.
@@ -109,8 +143,14 @@ pub(crate) struct PermissionsChange {
     revision: i64,
 }
 
-pub(super) async fn group_changed(app: &App, tx: &mut Tx, network: NetworkId, id: &str) -> Result<(), hub_db::Error> {
-    let revision = store::raise_group_revision(tx, network).await?;
+/// Tells a group's change, which has this revision.
+pub(super) async fn group_changed(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    revision: i64,
+) -> Result<(), hub_db::Error> {
     let change = PermissionsChange { group_id: Some(id.to_owned()), player_uuid: None, revision };
     events::publish_in(app, tx, network, EventKind::PermissionsUpdated, None, change).await
 }
@@ -126,14 +166,23 @@ pub(super) async fn player_changed(
     events::publish_in(app, tx, network, EventKind::PermissionsUpdated, None, change).await
 }
 
-/// Deletes a group. Memberships of it stay with their holders and have no effect until it exists again.
-pub(super) async fn delete_group(app: &App, network: NetworkId, id: Identifier) -> Result<(), PermissionsError> {
+/// Deletes a group, only at the revision `expected` if one is given. Memberships of it stay with their holders and have no
+/// effect until it exists again.
+pub(super) async fn delete_group(
+    app: &App,
+    network: NetworkId,
+    id: &Identifier,
+    expected: Option<i64>,
+) -> Result<(), PermissionsError> {
+    let id = id.as_str();
     app.db
         .transaction(async |mut tx| {
-            if !store::delete_group(&mut tx, network, id.as_str()).await? {
-                return Err(PermissionsError::UnknownGroup(id.clone()));
+            let revision = store::raise_group_revision(&mut tx, network).await?;
+            check_unchanged(&mut tx, network, id, expected).await?;
+            if !store::delete_group(&mut tx, network, id).await? {
+                return Err(PermissionsError::UnknownGroup(id.to_owned()));
             }
-            Ok(group_changed(app, &mut tx, network, id.as_str()).await?)
+            Ok(group_changed(app, &mut tx, network, id, revision).await?)
         })
         .await
 }

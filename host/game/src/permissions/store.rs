@@ -38,6 +38,7 @@ struct GroupRow {
     chat_prefix_color: Option<String>,
     chat_name_color: Option<String>,
     nodes: String,
+    revision: i64,
 }
 
 impl TryFrom<GroupRow> for Group {
@@ -54,6 +55,7 @@ impl TryFrom<GroupRow> for Group {
             chat_prefix_color: row.chat_prefix_color,
             chat_name_color: row.chat_name_color,
             nodes,
+            revision: row.revision,
         })
     }
 }
@@ -74,7 +76,7 @@ pub(super) async fn group_names(db: &Db, network: NetworkId) -> Result<Vec<(Stri
 pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Error> {
     let rows: Vec<GroupRow> = db
         .query(
-            "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes
+            "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes, revision
              FROM permission_groups WHERE network_id = $1 ORDER BY priority DESC, group_id",
         )
         .bind(network)
@@ -88,7 +90,7 @@ pub(super) async fn group(on: impl Into<Executor<'_>>, network: NetworkId, id: &
     let row: Option<GroupRow> = on
         .into()
         .query(
-            "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes
+            "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes, revision
              FROM permission_groups WHERE network_id = $1 AND group_id = $2",
         )
         .bind(network)
@@ -98,17 +100,17 @@ pub(super) async fn group(on: impl Into<Executor<'_>>, network: NetworkId, id: &
     row.map(Group::try_from).transpose()
 }
 
-/// Creates or replaces a group.
-pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) -> Result<(), Error> {
+/// Creates or replaces a group, which has the revision from then on.
+pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group, revision: i64) -> Result<(), Error> {
     let nodes = serde_json::to_string(&group.nodes).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
     tx.query(
         "INSERT INTO permission_groups (network_id, group_id, display_name, priority, chat_prefix, chat_prefix_color,
-             chat_name_color, nodes)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+             chat_name_color, nodes, revision)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          ON CONFLICT (network_id, group_id) DO UPDATE SET
              display_name = excluded.display_name, priority = excluded.priority, chat_prefix = excluded.chat_prefix,
              chat_prefix_color = excluded.chat_prefix_color, chat_name_color = excluded.chat_name_color,
-             nodes = excluded.nodes",
+             nodes = excluded.nodes, revision = excluded.revision",
     )
     .bind(network)
     .bind(&group.id)
@@ -118,6 +120,7 @@ pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) ->
     .bind(&group.chat_prefix_color)
     .bind(&group.chat_name_color)
     .bind(nodes)
+    .bind(revision)
     .execute()
     .await?;
     Ok(())

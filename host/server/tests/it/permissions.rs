@@ -1,5 +1,6 @@
 //! Groups, players' nodes, and effective permissions.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Client, NOW, on_both};
@@ -77,6 +78,45 @@ on_both! {
         client.delete(&format!("{GROUPS}/vip")).await.expect(204);
         client.delete(&format!("{GROUPS}/vip")).await.expect_error(404, "unknown_group");
         client.get(&format!("{GROUPS}/vip")).await.expect_error(404, "unknown_group");
+    }
+
+    async fn a_change_from_a_stale_revision_is_refused(hub: Hub) {
+        let client = hub.network().await;
+        let vip = format!("{GROUPS}/vip");
+        let put_from = async |revision: &str, priority: i64| {
+            let request = client.request(Method::PUT, &vip).header("If-Match", revision);
+            client.send(request.json(&json!({"priority": priority}))).await
+        };
+        // There is nothing that a change could have been made from.
+        put_from("1", 1).await.expect_error(404, "unknown_group");
+        let first = client.put(&vip, json!({"priority": 1})).await;
+        let first = first.headers["etag"].to_str().unwrap().to_owned();
+        let read = client.get(&vip).await;
+        assert_eq!(read.headers["etag"].to_str().unwrap(), first);
+        // What others change has no effect on it.
+        put(&client, "other", 5, json!([])).await;
+        give(&client, STEVE, json!({"node": "a"})).await;
+        let second = put_from(&first, 2).await;
+        second.expect(204);
+        let second = second.headers["etag"].to_str().unwrap().to_owned();
+        let stale = put_from(&first, 3).await;
+        stale.expect_error(409, "revision_changed");
+        let changed = &stale.body["changed"];
+        assert_eq!((&changed["now"]["groupId"], &changed["now"]["priority"]), (&json!("vip"), &json!(2)));
+        assert_eq!(format!("\"{}\"", changed["revision"]), second);
+        let delete = async |revision: &str| client.send(client.request(Method::DELETE, &vip).header("If-Match", revision)).await;
+        delete(&first).await.expect_error(409, "revision_changed");
+        assert_eq!(client.get(&vip).await.expect(200)["priority"], 2);
+        // Of two at once one is made.
+        let (one, two) = tokio::join!(put_from(&second, 3), put_from(&second, 4));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [204, 409]);
+        put_from("*", 6).await.expect(204);
+        put_from("seven", 7).await.expect_error(400, "invalid_request");
+        let current = client.get(&vip).await.headers["etag"].to_str().unwrap().to_owned();
+        delete(&current).await.expect(204);
+        delete(&current).await.expect_error(404, "unknown_group");
     }
 
     async fn groups_are_listed_by_priority_then_id_and_named_exactly(hub: Hub) {

@@ -27,6 +27,7 @@ fn group(id: &str, priority: i64, nodes: Vec<Node>) -> Group {
         chat_prefix_color: None,
         chat_name_color: None,
         nodes,
+        revision: 1,
     }
 }
 

@@ -31,8 +31,9 @@ pub(super) async fn upsert(
 ) -> Result<Player, Error> {
     let username = update.username.as_ref().map(Identifier::as_str);
     let location = update.location.as_ref();
-    on.into().write(
-        "INSERT INTO players (network_id, player_uuid, username, username_folded, game_type, region, country,
+    on.into()
+        .write(
+            "INSERT INTO players (network_id, player_uuid, username, username_folded, game_type, region, country,
              first_seen, last_seen)
          VALUES ($1, $2, $3, $4, $5, COALESCE($6, $7), $8, $9, $9)
          ON CONFLICT (network_id, player_uuid) DO UPDATE SET
@@ -43,18 +44,18 @@ pub(super) async fn upsert(
              country = CASE WHEN $6 IS NULL THEN players.country ELSE $8 END,
              last_seen = CASE WHEN players.last_seen > $9 THEN players.last_seen ELSE $9 END
          RETURNING player_uuid, username, game_type, region, country, first_seen, last_seen",
-    )
-    .bind(network)
-    .bind(player)
-    .bind(username)
-    .bind(username.map(fold_case))
-    .bind(&update.game_type)
-    .bind(location.map(|location| location.region.as_str()))
-    .bind(Region::unknown().as_str())
-    .bind(location.and_then(|location| location.country.as_deref()))
-    .bind(at)
-    .one()
-    .await
+        )
+        .bind(network)
+        .bind(player)
+        .bind(username)
+        .bind(username.map(fold_case))
+        .bind(&update.game_type)
+        .bind(location.map(|location| location.region.as_str()))
+        .bind(Region::unknown().as_str())
+        .bind(location.and_then(|location| location.country.as_deref()))
+        .bind(at)
+        .one()
+        .await
 }
 
 /// Name of a player, none until it is known; the outer none: no such player.
