@@ -1,6 +1,6 @@
 //! Look-ups of servers and of the players on them, for the components above.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -107,27 +107,21 @@ pub fn online_counts(app: &App, network: NetworkId) -> (usize, usize) {
         .with(network, |presence| (presence.online(now).count(), presence.players(now, |_| true).len()))
 }
 
-/// Servers that went offline since a time, the latest first, with the times of their last heartbeats. Of the first
-/// `most` that are offline.
+/// Servers that went offline since a time, the latest first, with the times of their last heartbeats.
 pub async fn offline_since(
     app: &App,
     network: NetworkId,
     since: Millis,
-    most: i64,
+    most: usize,
 ) -> Result<Vec<(Identifier, Millis)>, ServersError> {
-    let search = Search { online: Some(false), ..Search::default() };
-    let (servers, _) = list(app, network, search, most, 0).await?;
-    let mut offline: Vec<_> = servers
-        .into_iter()
-        .filter_map(|server| match server {
-            KnownServer::Registered(server) if server.live.is_none() && server.row.last_seen >= since => {
-                Some((server.row.info.server_id, server.row.last_seen))
-            }
-            _ => None,
-        })
-        .collect();
-    offline.sort_by_key(|(_, last_seen)| std::cmp::Reverse(*last_seen));
-    Ok(offline)
+    let now = app.clock.now();
+    let online: HashSet<_> = app
+        .state::<Presence>()
+        .with(network, |presence| presence.online(now).map(|server| server.info.server_id.clone()).collect());
+    let mut seen = store::seen_since(&app.db, network, since, most + online.len()).await?;
+    seen.retain(|(id, _)| !online.contains(id));
+    seen.truncate(most);
+    Ok(seen)
 }
 
 /// Servers with a text in their id or display name, by id: ids, display names, and if they are online.

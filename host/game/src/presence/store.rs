@@ -7,6 +7,7 @@ pub(super) mod under_lease;
 
 use hub_db::{Db, Error, Sql};
 
+use crate::clock::Millis;
 use crate::geo::Region;
 use crate::limits::{Limit, Rows};
 use crate::presence::registry::{RegistryRow, Search};
@@ -42,6 +43,24 @@ pub(super) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Resu
         .optional()
         .await?;
     Ok(row.is_some())
+}
+
+/// Servers with a heartbeat since a time, the latest first.
+pub(super) async fn seen_since(
+    db: &Db,
+    network: NetworkId,
+    since: Millis,
+    most: usize,
+) -> Result<Vec<(Identifier, Millis)>, Error> {
+    db.query(
+        "SELECT server_id, last_seen FROM servers WHERE network_id = $1 AND last_seen >= $2
+         ORDER BY last_seen DESC, server_id LIMIT $3",
+    )
+    .bind(network)
+    .bind(since)
+    .bind(i64::try_from(most).unwrap_or(i64::MAX))
+    .all()
+    .await
 }
 
 /// Conditions of a search; `$6` has the ids of the online servers.

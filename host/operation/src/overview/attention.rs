@@ -17,8 +17,7 @@ use crate::{presence, webhooks};
 
 /// Time for which a server that went offline needs attention: later it was given up.
 const RECENTLY: Millis = 7 * 24 * 60 * 60 * 1000;
-/// Offline servers that are looked at, and those that are listed.
-const OFFLINE_READ: i64 = 200;
+/// Offline servers that are listed.
 const OFFLINE_LISTED: usize = 20;
 /// Use of a limit, in percent, from which it needs attention.
 const NEARLY_USED: i64 = 90;
@@ -125,11 +124,11 @@ pub(super) async fn list(app: &App, caller: &Caller) -> Result<Vec<Item>, ApiErr
 
 async fn offline(app: &App, caller: &Caller) -> Result<impl Iterator<Item = Item>, ApiError> {
     let since = app.clock.now().saturating_sub(RECENTLY);
-    let servers = presence::service::offline_since(app, caller.network, since, OFFLINE_READ).await?;
+    let servers = presence::service::offline_since(app, caller.network, since, OFFLINE_LISTED).await?;
     let item = |(id, last_seen): (Identifier, Millis)| {
         Item::new(Kind::ServerOffline, Severity::Serious, Some(id.as_str())).since(Some(last_seen))
     };
-    Ok(servers.into_iter().take(OFFLINE_LISTED).map(item))
+    Ok(servers.into_iter().map(item))
 }
 
 async fn webhooks_in_trouble(app: &App, caller: &Caller) -> Result<impl Iterator<Item = Item>, ApiError> {

@@ -86,6 +86,23 @@ on_both! {
         assert_eq!(attention(&owner).await, [Value::Null; 0]);
     }
 
+    async fn servers_that_ended_long_ago_hide_none_that_has_just_gone(hub: Hub) {
+        let owner = hub.network().await;
+        for number in 0..230 {
+            register(&owner, &format!("match-{number}"), json!({})).await;
+        }
+        hub.advance_ms(8 * 24 * 60 * 60 * 1_000);
+        register(&owner, "survival", json!({})).await;
+        register(&owner, "there", json!({})).await;
+        for _ in 0..2 {
+            hub.advance_ms(20_000);
+            beat(&owner, "there", json!({})).await;
+        }
+        let items = attention(&owner).await;
+        assert_eq!(kinds(&items), ["SERVER_OFFLINE"]);
+        assert_eq!(items[0]["subject"], "survival");
+    }
+
     async fn a_delivery_that_is_held_needs_attention(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "a", json!({})).await;
