@@ -344,10 +344,14 @@ pub(in crate::modules) async fn stats(
     module: &str,
 ) -> Result<HandlerStats, ModulesError> {
     let figures = app.state::<Handlers>().network(network).module(module);
-    let stored = store::find(&app.db, network, module).await?.map(|row| row.counts).unwrap_or_default();
+    let counts = {
+        let _storing = figures.storing.lock().await;
+        let stored = store::find(&app.db, network, module).await?.map(|row| row.counts).unwrap_or_default();
+        stored.plus(&figures.unsaved())
+    };
     let first = queue::first(&app.db, network, module).await?;
     Ok(HandlerStats {
-        counts: stored.plus(&figures.unsaved()),
+        counts,
         dead_letters: dead_letters::count(&app.db, network, module).await?,
         running: figures.running.load(Ordering::Relaxed),
         lag_events: queue::count(&app.db, network, module).await?,

@@ -56,6 +56,8 @@ impl Default for RetryPlaces {
 pub(in crate::modules) struct ModuleHandlers {
     /// Counted since the last time that they were stored.
     counts: Mutex<HandlerCounts>,
+    /// Held while counts go from here to the database, and while both are read: none is seen twice or missed.
+    pub(super) storing: tokio::sync::Mutex<()>,
     /// Calls under way.
     pub(super) running: AtomicUsize,
     /// Dead letters that are being retried.
@@ -119,19 +121,18 @@ impl Handlers {
         self.due.lock().drain().collect()
     }
 
-    /// Counts that are not stored yet.
-    pub(super) fn take_counts(&self) -> Vec<(NetworkId, String, HandlerCounts)> {
+    /// Modules with counts that are not stored yet.
+    pub(super) fn counted(&self) -> Vec<(NetworkId, String, Arc<ModuleHandlers>)> {
         let networks: Vec<_> = self.networks.lock().iter().map(|(id, handlers)| (*id, Arc::clone(handlers))).collect();
-        let mut taken = vec![];
+        let mut counted = vec![];
         for (network, handlers) in networks {
             for (module, it) in &*handlers.modules.lock() {
-                let counts = std::mem::take(&mut *it.counts.lock());
-                if !counts.is_zero() {
-                    taken.push((network, module.clone(), counts));
+                if !it.counts.lock().is_zero() {
+                    counted.push((network, module.clone(), Arc::clone(it)));
                 }
             }
         }
-        taken
+        counted
     }
 }
 
@@ -187,6 +188,11 @@ impl ModuleHandlers {
     /// Adds to the counts.
     pub(super) fn count(&self, change: impl FnOnce(&mut HandlerCounts)) {
         change(&mut self.counts.lock());
+    }
+
+    /// Takes the counts, to store them.
+    pub(super) fn take_counts(&self) -> HandlerCounts {
+        std::mem::take(&mut *self.counts.lock())
     }
 
     /// Counts a call under way until the answer is dropped.

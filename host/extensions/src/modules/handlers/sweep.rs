@@ -7,7 +7,7 @@ use hub_db::{Error, Tx};
 use crate::app::App;
 use crate::clock::{Cutoff, Settled, millis};
 use crate::modules::handlers::links;
-use crate::modules::handlers::registry::Handlers;
+use crate::modules::handlers::registry::{Handlers, ModuleHandlers};
 use crate::modules::handlers::store::{cascades, dead_letters, handlers as store, queue};
 use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
@@ -19,14 +19,22 @@ const CASCADE_RETENTION: Duration = Duration::from_hours(24);
 
 /// Stores what was counted since the last time.
 pub(super) async fn store_counts(app: App) -> Result<(), Error> {
-    let counted = app.state::<Handlers>().take_counts();
-    let items = counted.into_iter().map(|(network, module, counts)| (network, (module, counts)));
-    for_each_network(items, "store the figures of a handler", |network, (module, counts)| {
+    let counted = app.state::<Handlers>().counted();
+    let items = counted.into_iter().map(|(network, module, figures)| (network, (module, figures)));
+    for_each_network(items, "store the figures of a handler", |network, (module, figures)| {
         let app = app.clone();
-        async move { store::count(&app.db, network, &module, &counts).await }
+        async move { store_counts_of(&app, network, &module, &figures).await }
     })
     .await;
     Ok(())
+}
+
+async fn store_counts_of(app: &App, network: NetworkId, module: &str, figures: &ModuleHandlers) -> Result<(), Error> {
+    let _storing = figures.storing.lock().await;
+    let counts = figures.take_counts();
+    store::count(&app.db, network, module, &counts).await.inspect_err(|_| {
+        figures.count(|since| *since = since.plus(&counts));
+    })
 }
 
 /// Deletes old dead letters, kept handlers whose time has ended, and events that no handler waits for.
