@@ -4,9 +4,9 @@ import com.google.gson.JsonElement;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import networkhub.HubClient;
-import networkhub.model.ConfigDocument;
 
 /**
  * A config document that is kept current. Before the first answer of the hub it is the plugin's default; while the hub is away it is
@@ -21,6 +21,9 @@ public final class CachedConfig {
     private final JsonElement defaultDoc;
     private final List<Consumer<JsonElement>> listeners = new CopyOnWriteArrayList<>();
     private volatile JsonElement doc;
+    private final AtomicLong reads = new AtomicLong();
+    /** Number of the read whose answer is kept; that of an earlier one that comes late is dropped. */
+    private long kept;
 
     CachedConfig(HubClient client, String group, String namespace, JsonElement defaultDoc) {
         this.client = client;
@@ -45,13 +48,20 @@ public final class CachedConfig {
         return this.group.equals(group) && this.namespace.equals(namespace);
     }
 
+    /** An answer of the hub, and the number of its read. */
+    record Read(long number, JsonElement doc) {}
+
     /** Registers the default, which returns the effective document. */
-    CompletableFuture<ConfigDocument> read() {
-        return client.config().register(group, namespace, defaultDoc);
+    CompletableFuture<Read> read() {
+        long number = reads.incrementAndGet();
+        return client.config().register(group, namespace, defaultDoc).thenApply(found -> new Read(number, found.doc()));
     }
 
     /** On the connector's thread. */
-    void set(JsonElement read) {
+    void set(Read answer) {
+        if (answer.number() < kept) return;
+        kept = answer.number();
+        JsonElement read = answer.doc();
         if (read == null || read.equals(doc)) return;
         doc = read;
         for (Consumer<JsonElement> listener : listeners) {

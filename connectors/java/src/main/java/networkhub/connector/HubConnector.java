@@ -448,7 +448,7 @@ public final class HubConnector {
 
     private void read(CachedConfig config) {
         Persist.call(thread, Persist.FOREVER, config::read)
-                .thenAcceptAsync(read -> config.set(read.doc()), thread)
+                .thenAcceptAsync(config::set, thread)
                 .exceptionally(failure -> warn("A config document cannot be read", failure));
     }
 

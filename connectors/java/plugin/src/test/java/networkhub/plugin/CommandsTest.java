@@ -168,7 +168,7 @@ class CommandsTest {
         try {
             eventually("the proxy refuses others", () -> !proxy.plugin().preLogin(other, otherName, null).join().isAllowed());
             assertTrue(proxy.plugin().preLogin(player, name, null).join().isAllowed());
-            assertTrue(proxy.plugin().status().text().contains("being worked on"));
+            eventually("the list of servers says so", () -> proxy.plugin().status().text().contains("being worked on"));
             eventually("the list is complete", () -> proxy.command("maintenance").complete(console(proxy), new String[] {"remove", ""})
                     .equals(List.of(name)));
         } finally {
