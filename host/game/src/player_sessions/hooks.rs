@@ -8,7 +8,7 @@ use crate::clock::Millis;
 use crate::player_sessions::model::Session;
 use crate::values::{NetworkId, PlayerId};
 
-/// What a component above writes of a player whose session opens.
+/// Writes of a component above about a player whose session opens.
 pub trait SessionBegins: Sync {
     /// Runs in the transaction that opens the session, and again if it is tried again.
     fn begun<'a>(

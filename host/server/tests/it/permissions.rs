@@ -93,7 +93,7 @@ on_both! {
         let first = first.headers["etag"].to_str().unwrap().to_owned();
         let read = client.get(&vip).await;
         assert_eq!(read.headers["etag"].to_str().unwrap(), first);
-        // What others change has no effect on it.
+        // Changes of others have no effect on it.
         put(&client, "other", 5, json!([])).await;
         give(&client, STEVE, json!({"node": "a"})).await;
         let second = put_from(&first, 2).await;
