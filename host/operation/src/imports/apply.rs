@@ -38,7 +38,9 @@ impl From<PermissionsError> for ApplyError {
         match error {
             PermissionsError::Quota(exceeded) => Self::Quota(exceeded),
             PermissionsError::Database(error) => Self::Database(error),
-            PermissionsError::UnknownGroup(_) | PermissionsError::TooLarge => Self::Database(hub_db::Error::NotFound),
+            PermissionsError::UnknownGroup(_) | PermissionsError::Changed { .. } | PermissionsError::TooLarge => {
+                Self::Database(hub_db::Error::NotFound)
+            }
         }
     }
 }
