@@ -86,7 +86,12 @@ macro_rules! put_session {
 
 const PUT: Sql = Sql {
     sqlite: concat!(next_fence!(), "; ", put_session!("player_session_counters c WHERE c.network_id = $1")),
-    postgres: concat!("WITH c AS (", next_fence!(), " RETURNING last_fence) ", put_session!("c")),
+    postgres: concat!(
+        "WITH c AS (",
+        next_fence!(),
+        " RETURNING network_id, last_fence) ",
+        put_session!("c WHERE c.network_id = $1")
+    ),
 };
 
 /// Stores a new open session in the place of the player's last one. Returns its fence, the network's next: the counter is

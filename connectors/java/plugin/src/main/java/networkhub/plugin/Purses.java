@@ -39,20 +39,31 @@ public final class Purses {
 
     private static final class Purse {
         String currency;
-        /** By the hub's latest news; null while it is not known. */
+        /** As the hub said when no change was under way; null while it is not known. */
         BigDecimal balance;
+        /** Sum of the changes here since then. */
+        BigDecimal changed = BigDecimal.ZERO;
+        /** Number of the changes that the hub has not answered. */
+        int underWay;
+        /** The hub's latest news. It may have changes that are under way, so it counts once all are answered. */
+        BigDecimal newest;
         long ledgerId;
-        /** Sum of the changes that the hub has not answered. */
-        BigDecimal pending = BigDecimal.ZERO;
 
         BigDecimal available() {
-            return balance.add(pending);
+            return balance.add(changed);
         }
 
-        void news(BigDecimal newest, long id) {
+        void news(BigDecimal told, long id) {
             if (id < ledgerId) return;
             ledgerId = id;
+            newest = told;
+            settle();
+        }
+
+        void settle() {
+            if (underWay > 0 || newest == null) return;
             balance = newest;
+            changed = BigDecimal.ZERO;
         }
     }
 
@@ -104,8 +115,9 @@ public final class Purses {
         synchronized (purse) {
             purse.currency = found.map(CurrencyBalance::currencyName).orElse(wanted);
             // A change that is under way may be in it or not: its answer has the balance after it.
-            if (purse.pending.signum() == 0) {
-                purse.balance = found.map(balance -> new BigDecimal(balance.balance().toString())).orElse(BigDecimal.ZERO);
+            if (purse.underWay == 0) {
+                purse.newest = found.map(balance -> new BigDecimal(balance.balance().toString())).orElse(BigDecimal.ZERO);
+                purse.settle();
             }
             if (!purse.currency.isBlank()) currency = purse.currency;
         }
@@ -166,7 +178,8 @@ public final class Purses {
             if (exact.signum() < 0) return new Change(purse.available(), "The amount is negative.");
             if (isTaken && purse.available().compareTo(exact) < 0) return new Change(purse.available(), "The balance is too low.");
             if (exact.signum() > 0) {
-                purse.pending = purse.pending.add(delta);
+                purse.changed = purse.changed.add(delta);
+                purse.underWay++;
                 send(player, purse, delta, reason, UUID.randomUUID().toString());
             }
             return new Change(purse.available(), null);
@@ -182,8 +195,10 @@ public final class Purses {
                 return;
             }
             synchronized (purse) {
-                purse.pending = purse.pending.subtract(delta);
+                purse.underWay--;
                 if (error == null) purse.news(answer.balance(), answer.ledgerId());
+                else purse.changed = purse.changed.subtract(delta);
+                purse.settle();
             }
             if (error != null) refused(player, purse, delta, reason, error);
         });
