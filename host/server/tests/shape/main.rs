@@ -280,6 +280,8 @@ fn comments_begin_with_a_noun_or_a_verb() {
         "What", "Who", "Whose", "Whom", "How", "Whether", "Where", "As", "Which", "That", "Whatever", "Whoever",
         "Somebody",
     ];
+    /// Lines that go on with a clause of the line above.
+    const MOST: usize = 5;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut comments, mut found) = (0, vec![]);
     for folder in ["host", "plugins-sdk/rust", "plugins", "connectors/rust"] {
@@ -297,7 +299,7 @@ fn comments_begin_with_a_noun_or_a_verb() {
         }
     }
     let first = &found[..found.len().min(20)];
-    assert!(found.len() * 100 < comments, "{} of {comments} comment lines, such as {first:#?}", found.len());
+    assert!(found.len() <= MOST, "{} of {comments} comment lines, such as {first:#?}", found.len());
 }
 
 #[test]
