@@ -5,7 +5,7 @@
 
 pub mod modules;
 
-pub(crate) use hub_base::{clock, ids, metric_recorder, usage_counters, values};
+pub(crate) use hub_base::{clock, compute, ids, metric_recorder, usage_counters, values};
 pub(crate) use hub_core::{
     app, auth, background, component, config, data_folder, endpoints, executable, http, limits, side_by_side,
 };
