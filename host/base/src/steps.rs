@@ -5,7 +5,6 @@
 //! statement reads only so much.
 
 use std::fmt;
-use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -33,13 +32,21 @@ impl std::error::Error for OverBudget {}
 
 /// Does `work` as a network's, within the budget of each of its steps. After a step over its budget the rest of the work
 /// is dropped; a statement over it [fails](hub_db::Error::TooLarge).
-pub async fn within_steps<T>(network: NetworkId, work: impl Future<Output = T>) -> Result<T, OverBudget> {
-    within(STEP, network, work).await
+pub fn within_steps<T>(
+    network: NetworkId,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Result<T, OverBudget>> {
+    within(STEP, network, work)
 }
 
-async fn within<T>(step: Allowance, network: NetworkId, work: impl Future<Output = T>) -> Result<T, OverBudget> {
-    let mut work = pin!(work);
-    let steps = std::future::poll_fn(|context| {
+fn within<T>(
+    step: Allowance,
+    network: NetworkId,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Result<T, OverBudget>> {
+    // Large, and held by several futures around it.
+    let mut work = Box::pin(work);
+    let steps = std::future::poll_fn(move |context| {
         let began = processor_time(ClockId::ThreadCPUTime);
         let polled = work.as_mut().poll(context);
         let took = processor_time(ClockId::ThreadCPUTime).saturating_sub(began);
@@ -49,7 +56,7 @@ async fn within<T>(step: Allowance, network: NetworkId, work: impl Future<Output
             Poll::Pending => Poll::Pending,
         }
     });
-    with_tenant_reading(network.0, step.memory, steps).await
+    with_tenant_reading(network.0, step.memory, steps)
 }
 
 #[cfg(test)]

@@ -48,11 +48,18 @@ pub async fn for_each_network<T, E, F>(
 
 /// Does `work` as a network's, within [the budget of its steps](hub_base::steps). A failure is logged as "could not {what}"
 /// and ends nothing else, nor does a panic.
-pub async fn serve<E: Display>(network: NetworkId, what: &'static str, work: impl Future<Output = Result<(), E>>) {
-    match catch_panic(what, within_steps(network, work)).await {
-        Some(Ok(Err(error))) => tracing::warn!(%error, %network, "could not {what}"),
-        Some(Err(error)) => tracing::warn!(%error, %network, "could not {what}"),
-        Some(Ok(Ok(()))) | None => {}
+pub fn serve<E: Display>(
+    network: NetworkId,
+    what: &'static str,
+    work: impl Future<Output = Result<(), E>>,
+) -> impl Future<Output = ()> {
+    let work = within_steps(network, work);
+    async move {
+        match catch_panic(what, work).await {
+            Some(Ok(Err(error))) => tracing::warn!(%error, %network, "could not {what}"),
+            Some(Err(error)) => tracing::warn!(%error, %network, "could not {what}"),
+            Some(Ok(Ok(()))) | None => {}
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::pin::pin;
 
 use futures_util::{Stream, TryStreamExt as _};
-use sqlx::{Decode as _, Row, TypeInfo as _, ValueRef as _, postgres::PgRow, sqlite::SqliteRow};
+use sqlx::{Decode, Row, Sqlite, TypeInfo as _, ValueRef as _, postgres::PgRow, sqlite::SqliteRow};
 
 use crate::Error;
 
@@ -34,7 +34,7 @@ pub(crate) fn sqlite(row: &SqliteRow) -> usize {
     let sizes = values.map(|value| {
         // SQLite would turn a number into a text.
         let is_text = matches!(value.type_info().name(), "TEXT" | "BLOB");
-        if is_text { <&[u8]>::decode(value).map_or(0, <[u8]>::len) } else { NUMBER }
+        if is_text { <&[u8] as Decode<Sqlite>>::decode(value).map_or(0, <[u8]>::len) } else { NUMBER }
     });
     sizes.sum()
 }
