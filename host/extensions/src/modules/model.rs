@@ -222,7 +222,7 @@ pub(super) struct LinkSpec {
     pub(super) granted_at: Option<Millis>,
 }
 
-/// What an owner allows a module.
+/// Rights that an owner gives a module.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "the schema of `Grants`, which is a type of the sandbox")]

@@ -466,7 +466,7 @@ fn to_call(context: &CallContext) -> Call {
 }
 
 fn to_tick(event: &QueuedEvent) -> Tick {
-    // As it was written when the tick began.
+    // Written when the tick began.
     serde_json::from_str(&event.data).unwrap_or_else(|_| Tick {
         schedule: event.name.clone(),
         due_at_ms: u64::try_from(event.at).unwrap_or(0),

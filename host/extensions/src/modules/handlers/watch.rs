@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Error, with_tenant};
+use hub_db::Error;
 
 use crate::app::App;
 use crate::background::{every, every_settled};
@@ -12,7 +12,7 @@ use crate::modules::handlers::registry::{Handlers, NetworkHandlers};
 use crate::modules::handlers::schedules;
 use crate::modules::handlers::store::queue;
 use crate::modules::handlers::{sweep, turn};
-use crate::panics::catch_panic;
+use crate::side_by_side;
 use crate::values::NetworkId;
 
 /// Interval of searches for events that another node queued, or left.
@@ -54,10 +54,7 @@ async fn watch(app: App) {
 }
 
 async fn serve(app: App, network: NetworkId, handlers: Arc<NetworkHandlers>) {
-    let work = with_tenant(network.0, async { turn::run(&app, network, &handlers).await });
-    if let Some(Err(error)) = catch_panic("hand events over", work).await {
-        tracing::warn!(%network, %error, "handing events over was interrupted and will be resumed");
-    }
+    side_by_side::serve(network, "hand events over", async { turn::run(&app, network, &handlers).await }).await;
     if handlers.end_turn() && !app.stopping().is_cancelled() {
         app.state::<Handlers>().wake_network(network);
     }

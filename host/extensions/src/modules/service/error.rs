@@ -132,7 +132,7 @@ pub enum ModulesError {
     /// The point has no such revision, or it is not kept.
     #[error("The extension point `{1}` has no revision {0}, or it is not kept.")]
     UnknownRevision(i64, Point),
-    /// Somebody else changed the chain since its caller read it.
+    /// The chain was changed since its caller read it.
     #[error(
         "The chain of `{point}` is at revision {}: it was changed since revision {}.",
         .changed.revision,
