@@ -1,6 +1,6 @@
 //! Chains of the points.
 
-use hub_db::{Error, Executor, Tx, next_number};
+use hub_db::{Db, Error, Executor, Tx, next_number};
 
 use crate::clock::Millis;
 use crate::modules::model::PointRow;
@@ -8,7 +8,7 @@ use crate::values::NetworkId;
 
 pub(in crate::modules) async fn list(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<Vec<PointRow>, Error> {
     on.into()
-        .query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1")
+        .query("SELECT point, revision, chain, previous, paused FROM extension_points WHERE network_id = $1")
         .bind(network)
         .all()
         .await
@@ -20,11 +20,19 @@ pub(in crate::modules) async fn find(
     point: &str,
 ) -> Result<Option<PointRow>, Error> {
     on.into()
-        .query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2")
+        .query("SELECT point, revision, chain, previous, paused FROM extension_points WHERE network_id = $1 AND point = $2")
         .bind(network)
         .bind(point)
         .optional()
         .await
+}
+
+/// Pauses the modules that act by themselves. Crosses networks: all of them were restored.
+pub(in crate::modules) async fn pause(db: &Db) -> Result<(), Error> {
+    db.write("UPDATE extension_points SET paused = TRUE WHERE point IN ('events', 'schedules') AND chain <> '[]'")
+        .execute()
+        .await?;
+    Ok(())
 }
 
 /// Replaces a chain, which becomes the previous one. Returns the new revision.
@@ -45,7 +53,7 @@ pub(in crate::modules) async fn put(
              SET revision = ",
             next_number!("extension_points.revision"),
             ", previous = extension_points.chain,
-                 chain = excluded.chain, updated_at = excluded.updated_at
+                 chain = excluded.chain, paused = FALSE, updated_at = excluded.updated_at
              RETURNING revision"
         ))
         .bind(network)
