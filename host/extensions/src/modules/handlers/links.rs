@@ -92,7 +92,7 @@ pub(super) async fn manifest_of(
 pub(super) fn check_config(at: usize, spec: &LinkSpec, manifest: &Manifest) -> Result<(), ModulesError> {
     let config = serde_json::to_string(&spec.config)?;
     manifest.check_config(&config).map_err(|invalid| ModulesError::InvalidConfig {
-        at,
+        at: Some(at),
         path: invalid.pointer,
         reason: invalid.reason,
     })

@@ -42,6 +42,10 @@ pub(super) struct Activation {
 struct PlacedModule {
     #[schema(value_type = String, example = "events")]
     point: Point,
+    /// Only if true: it waits since a backup was restored, until it is activated again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    paused: Option<bool>,
     #[serde(flatten)]
     module: ActiveModule,
 }
@@ -59,7 +63,7 @@ pub(super) struct PutActivation {
     grants: Option<Grants>,
     /// At `events`: the first event. Default: `KEPT`.
     from: Option<Beginning>,
-    /// Its link at each extension point. It is taken out of all others.
+    /// Its link at each extension point, at least one. It is taken out of all others.
     #[schema(example = json!({"events": {}, "schedules": {}}))]
     points: BTreeMap<String, PutLink>,
 }
@@ -102,8 +106,9 @@ async fn shown(
     let mut placed = vec![];
     for (point, chain) in links {
         let shown = with_handlers(app, network, to_response(app, point, Some(&chain))).await?;
+        let paused = shown.paused;
         let own = shown.modules.into_iter().filter(|module| module.link.name == name);
-        placed.extend(own.map(|module| PlacedModule { point, module }));
+        placed.extend(own.map(|module| PlacedModule { point, paused, module }));
     }
     let warning = |(name, version, message)| Warning { name, version, message };
     let warnings = failed.map(|failed| failed.into_iter().map(warning).collect());

@@ -40,7 +40,7 @@ pub(super) struct ExtensionPoint {
     /// Only if true: its modules wait since a backup was restored, until the chain is put again.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    paused: Option<bool>,
+    pub(super) paused: Option<bool>,
     /// Only at `events`: modules that were taken out, and whose events are still queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

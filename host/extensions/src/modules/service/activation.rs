@@ -16,7 +16,7 @@ use crate::cluster::RequestLease;
 use crate::modules::Modules;
 use crate::modules::limits::{LinkLimits, ModuleLimits};
 use crate::modules::model::{Beginning, Instances, LinkSpec, Mode, OnFailure};
-use crate::modules::service::chains::{self, ChainCaller, Change, FailedTrial};
+use crate::modules::service::chains::{self, ChainCaller, Change, FailedTrial, NewChain};
 use crate::modules::service::error::ModulesError;
 use crate::modules::state::{ActiveChain, NetworkChains};
 use crate::modules::store::activations as store;
@@ -106,6 +106,43 @@ pub(in crate::modules) async fn get(app: &App, network: NetworkId, name: &str) -
     Ok(active(&chains, name))
 }
 
+/// Refuses what none of the points has.
+fn check_new(new: &NewActivation) -> Result<(), ModulesError> {
+    let invalid = |message: &str| Err(ModulesError::InvalidChain(message.to_owned()));
+    if new.points.is_empty() {
+        return invalid("points`: name at least one; a module is taken out of all by DELETE");
+    }
+    if new.from.is_some() && !new.points.contains_key(&Point::Events) {
+        return invalid("from`: only modules at `events` have a beginning");
+    }
+    let has_grants = new.grants.as_ref().is_some_and(|grants| *grants != Grants::default());
+    if has_grants && new.points.keys().all(|point| point.is_override()) {
+        return invalid("grants`: only modules that answer with effects have grants");
+    }
+    Ok(())
+}
+
+/// An error about a link in a chain as one about an activation; those about other links stay.
+fn of_activation(point: Point, place: usize, error: ModulesError) -> ModulesError {
+    match error {
+        ModulesError::InvalidChain(text) => {
+            let Some(what) = text.strip_prefix(&format!("modules[{place}].")) else {
+                return ModulesError::InvalidChain(text);
+            };
+            let is_shared = ["grants", "config", "from"].iter().any(|field| what.starts_with(field));
+            let holder = if is_shared { String::new() } else { format!("points.{point}.") };
+            ModulesError::InvalidChain(format!("{holder}{what}"))
+        }
+        ModulesError::InvalidConfig { at, path, reason } if at == Some(place) => {
+            ModulesError::InvalidConfig { at: None, path, reason }
+        }
+        ModulesError::FailedTrial { place: at, name, why } if at == format!("modules[{place}]") => {
+            ModulesError::FailedTrial { place: format!("points.{point}"), name, why }
+        }
+        error => error,
+    }
+}
+
 /// Activates a version at all points of the activation, and takes the module out of all others.
 pub(in crate::modules) async fn put(
     app: &App,
@@ -116,10 +153,7 @@ pub(in crate::modules) async fn put(
     lease: &RequestLease,
     caller: &ChainCaller,
 ) -> Result<(ActiveLinks, Vec<FailedTrial>), ModulesError> {
-    if new.from.is_some() && !new.points.contains_key(&Point::Events) {
-        let message = "from`: only modules at `events` have a beginning";
-        return Err(ModulesError::InvalidChain(message.to_owned()));
-    }
+    check_new(&new)?;
     let NewActivation { version, config, grants, from, points } = new;
     let link = |(point, link): (Point, NewLink)| {
         let spec = LinkSpec {
@@ -193,7 +227,7 @@ async fn change(
     force: bool,
     (lease, caller): (&RequestLease, &ChainCaller),
 ) -> Result<Vec<FailedTrial>, ModulesError> {
-    let before = serde_json::to_string(&links_of(chains, name))?;
+    let before = links_of(chains, name);
     let limits = ModuleLimits::of(app, network).await?;
     let (mut prepared, mut failed) = (vec![], vec![]);
     for point in Point::ALL {
@@ -201,18 +235,30 @@ async fn change(
         let current = previous.as_ref().map_or(&[][..], |chain| &chain.specs);
         let mut own = links.remove(&point).unwrap_or_default();
         if own.is_empty() && current.iter().all(|spec| spec.name != name) {
+            // Not of this module: it stays as it is, paused or not.
             continue;
         }
         let marks: Vec<_> = own.iter().map(|spec| spec.activation).collect();
-        chains::normalize(&mut own, point)?;
+        chains::normalize(&mut own, point).map_err(|error| of_activation(point, 0, error))?;
         own.iter_mut().zip(marks).for_each(|(spec, mark)| spec.activation = mark);
         let specs = placed(current, name, own);
-        chains::check(&specs, point, &limits)?;
-        let (chain, of_chain) = chains::prepare(app, network, chains, point, specs, force, caller).await?;
+        let place = specs.iter().position(|spec| spec.name == name).unwrap_or(specs.len());
+        let told = |error| of_activation(point, place, error);
+        chains::check(&specs, point, &limits).map_err(told)?;
+        let preparing = chains::prepare(app, network, chains, point, specs, force, caller);
+        let (chain, of_chain) = preparing.await.map_err(told)?;
         failed.extend(of_chain.into_iter().filter(|(failing, ..)| failing == name));
         prepared.push(chain);
     }
-    let change = Change { chains: prepared, action, activation: Some((name, &before)) };
+    let own = |new: &NewChain| {
+        let links: Vec<_> = new.specs.iter().filter(|spec| spec.name == name).cloned().collect();
+        (!links.is_empty()).then_some((new.point, links))
+    };
+    let after: LinksByPoint = prepared.iter().filter_map(own).collect();
+    let previous = serde_json::to_string(&before)?;
+    // The same links again, as after a restore, leave those before them to be brought back.
+    let activation = (after != before).then_some((name, previous.as_str()));
+    let change = Change { chains: prepared, action, activation };
     chains::replace(app, network, chains, change, lease, caller).await?;
     Ok(failed)
 }

@@ -94,7 +94,8 @@ pub(super) async fn prepare(
     let is_in_place =
         |spec: &LinkSpec| previous.iter().flat_map(|chain| &chain.specs).any(|before| is_same_trial(before, spec));
     if let Some((at, why)) = failed.iter().find(|(at, _)| !force && !is_in_place(&specs[*at])) {
-        return Err(ModulesError::FailedTrial { at: *at, name: specs[*at].name.clone(), why: why.clone() });
+        let (place, name) = (format!("modules[{at}]"), specs[*at].name.clone());
+        return Err(ModulesError::FailedTrial { place, name, why: why.clone() });
     }
     let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
     Ok((NewChain { point, specs, links, checked }, failed))

@@ -44,22 +44,22 @@ pub enum ModulesError {
     InvalidChain(String),
     /// A new or newly configured module of the chain fails its trial call.
     #[error(
-        "In the body, `modules[{at}]`: with this configuration `{name}` fails: {why}. Use `?force=true` to activate it \
+        "In the body, `{place}`: with this configuration `{name}` fails: {why}. Use `?force=true` to activate it \
          anyway."
     )]
     FailedTrial {
-        /// Its position in the chain.
-        at: usize,
+        /// Its place in the body.
+        place: String,
         /// Its name.
         name: String,
         /// Reason, and its last log lines.
         why: String,
     },
     /// The configuration does not fit the module's schema.
-    #[error("In the body, `modules[{at}].config{path}`: {reason}.")]
+    #[error("In the body, `{}config{path}`: {reason}.", at.map_or_else(String::new, |at| format!("modules[{at}].")))]
     InvalidConfig {
-        /// Its module's position in the chain.
-        at: usize,
+        /// Its module's position in the chain; none in an activation.
+        at: Option<usize>,
         /// JSON pointer in the configuration.
         path: String,
         /// Reason.

@@ -35,7 +35,7 @@ pub(in crate::modules) async fn pause(db: &Db) -> Result<(), Error> {
     Ok(())
 }
 
-/// Replaces a chain, which becomes the previous one. Returns the new revision.
+/// Replaces a chain, which becomes the previous one if it was another. Returns the new revision.
 pub(in crate::modules) async fn put(
     tx: &mut Tx,
     network: NetworkId,
@@ -52,7 +52,8 @@ pub(in crate::modules) async fn put(
              ON CONFLICT (network_id, point) DO UPDATE
              SET revision = ",
             next_number!("extension_points.revision"),
-            ", previous = extension_points.chain,
+            ", previous = CASE WHEN extension_points.chain = excluded.chain
+                     THEN extension_points.previous ELSE extension_points.chain END,
                  chain = excluded.chain, paused = FALSE, updated_at = excluded.updated_at
              RETURNING revision"
         ))

@@ -3,6 +3,7 @@
 use hub_sandbox::manifest::embed;
 use serde_json::{Value, json};
 
+use super::cli::{fail, succeed};
 use super::handlers::handler::{grants, handler, manifest};
 use super::wasm::{component, module_of_worlds};
 use super::{chain, point, upload};
@@ -80,7 +81,8 @@ on_both! {
         activate(&owner, 2, no_chat).await.expect_error(400, "point_not_offered");
         activate(&owner, 2, json!({"weather": {}})).await.expect_error(404, "unknown_point");
         let bare = json!({"version": 2, "points": both});
-        owner.put(ACTIVATION, bare).await.expect_error(400, "grant_needed");
+        let needed = owner.put(ACTIVATION, bare).await.expect(400).clone();
+        assert_eq!((&needed["code"], &needed["needed"]["scopes"]), (&json!("grant_needed"), &scopes()["scopes"]));
         let robot = owner.key_with(&["modules:write"]).await;
         activate(&robot, 2, both.clone()).await.expect_error(403, "forbidden_scope");
         let early = json!({"version": 2, "grants": scopes(), "from": "NOW", "points": {"schedules": {}}});
@@ -125,6 +127,48 @@ on_both! {
         activate(&owner, 1, json!({"events": {}})).await.expect(200);
         chain(&owner, "events", with(2, json!({}))).await.expect(200);
         chain(&owner, "events", json!([])).await.expect(200);
+    }
+
+    async fn what_is_wrong_is_told_by_its_place_in_the_activation(hub: Hub) {
+        let owner = hub.network().await;
+        prepare(&owner).await;
+        let refused = async |body: Value, place: &str| {
+            let told = owner.put(ACTIVATION, body).await.expect(400).clone();
+            assert_eq!(told["code"], "invalid_request", "{told}");
+            assert!(told["error"].as_str().unwrap().contains(place), "{told}");
+        };
+        refused(json!({"version": 1, "points": {}}), "`points`").await;
+        let canary = json!({"events": {"mode": "CANARY", "percent": 5}});
+        refused(json!({"version": 1, "grants": scopes(), "points": canary}), "`points.events.mode`").await;
+        let much = json!({"events": {}, "schedules": {"limits": {"computeMillis": 1_000_000_000}}});
+        refused(json!({"version": 1, "grants": scopes(), "points": much}), "`points.schedules.limits.").await;
+        let none = json!({"scopes": ["none:such"]});
+        let unknown = json!({"scopes": ["economy:write", "events:read", "none:such"]});
+        refused(json!({"version": 1, "grants": unknown, "points": {"events": {}}}), "`grants.scopes`").await;
+        refused(json!({"version": 1, "grants": none, "points": {"chat": {}}}), "`grants`").await;
+        assert_eq!(links(&now(&owner).await), []);
+    }
+
+    async fn commands_change_all_points_at_once(hub: Hub) {
+        let owner = hub.network().await;
+        prepare(&owner).await;
+        let grants = scopes().to_string();
+        let (first, second) = ("events: season 1\nschedules: season 1\n", "events: season 2\nschedules: season 2\n");
+        assert_eq!(succeed(&hub, &owner, &["activate", "season", "1", "--grants", &grants]).await, first);
+        // What is not given stays.
+        assert_eq!(succeed(&hub, &owner, &["activate", "season", "--config", r#"{"a": 1}"#]).await, second);
+        let both = ["activate", "season", "--point", "schedules", "--point", "events"];
+        assert_eq!(succeed(&hub, &owner, &both).await, second);
+        let shown = now(&owner).await;
+        assert_eq!((&shown["links"][1]["config"], &shown["links"][1]["grants"]["scopes"]), (&json!({"a": 1}), &scopes()["scopes"]));
+        let parted = fail(&hub, &owner, &["activate", "season", "1", "--point", "events"]).await;
+        assert!(parted.contains("/api/manage/modules/season/activation"), "{parted}");
+        assert_eq!(succeed(&hub, &owner, &["rollback", "season"]).await, first);
+        assert_eq!(succeed(&hub, &owner, &["deactivate", "season"]).await, "season is in no chain\n");
+        let listed = succeed(&hub, &owner, &["list"]).await;
+        assert!(listed.ends_with("events: counter 1\nendpoints: no module\nschedules: no module\n"), "{listed}");
+        fail(&hub, &owner, &["rollback"]).await;
+        fail(&hub, &owner, &["rollback", "season", "--point", "events"]).await;
     }
 
     async fn an_activation_is_rolled_back_and_ended_as_a_whole(hub: Hub) {
