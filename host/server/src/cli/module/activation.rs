@@ -1,6 +1,6 @@
 //! Changes of all links of a module at once.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::cli::client::HubClient;
 use crate::cli::module::chain::{LinkSettings, link_summary, print_warnings};
@@ -88,6 +88,8 @@ pub(super) fn print(activation: &Value, json: bool) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::cli::module::chain::tests::active;
 
