@@ -162,6 +162,11 @@ impl Turn<'_> {
         if self.calls.len() >= CALLS_AT_ONCE {
             return Ok(());
         }
+        if matches!(links::are_paused(self.app, self.network).await, Ok(true)) {
+            // It stays due, and nothing is written for it.
+            self.waiting.clear();
+            return Ok(());
+        }
         if self.waiting.is_empty() {
             self.read().await?;
         }
