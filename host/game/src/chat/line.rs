@@ -134,7 +134,8 @@ impl PartialSchema for ChatId {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .pattern(Some(r"^\d{1,18}$"))
+            // A blank one is as none.
+            .pattern(Some(r"^\d{0,18}$"))
             .examples(["1804680000000000"])
             .into()
     }
