@@ -1106,6 +1106,8 @@ CREATE TABLE extension_points (
     -- JSON lists of links, now and before the last change.
     chain      TEXT    NOT NULL,
     previous   TEXT    NOT NULL,
+    -- True after a restore of a backup, until the chain is activated again.
+    paused     BOOLEAN NOT NULL DEFAULT FALSE,
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (network_id, point)
 ) WITHOUT ROWID;
@@ -1162,6 +1164,16 @@ CREATE TABLE endpoint_answers (
 ) WITHOUT ROWID;
 -- Old rows of all networks are deleted together.
 CREATE INDEX endpoint_answers_by_expiry ON endpoint_answers (expires_at);
+
+-- Links of modules before their last activation.
+CREATE TABLE module_activations (
+    network_id BLOB NOT NULL,
+    name       TEXT NOT NULL,
+    -- JSON: the module's links by extension point.
+    previous   TEXT NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (network_id, name)
+) WITHOUT ROWID;
 
 -- Secrets with which signatures of requests to endpoints are checked.
 CREATE TABLE module_secrets (

@@ -90,6 +90,8 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/punishments/create-ip", "invalid_request"),
     # A configured engine; a valid address.
     ("POST /api/plugin/servers/register", "invalid_request"),
+    # At least one point, and at each what it has; limits within the network's plan.
+    ("PUT /api/manage/modules/{name}/activation", "invalid_request"),
     # Limits within the network's plan.
     ("PUT /api/manage/extension-points/{point}", "invalid_request"),
     # An input of the point.

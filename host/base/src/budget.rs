@@ -123,7 +123,7 @@ fn draw(from: &Cell<u64>, count: u64) -> Option<()> {
     Some(())
 }
 
-fn processor_time(clock: ClockId) -> Duration {
+pub(crate) fn processor_time(clock: ClockId) -> Duration {
     let time = clock_gettime(clock);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -15,7 +15,7 @@ use crate::budget::{Allowance, Budget};
 use crate::values::NetworkId;
 
 /// Amounts that a renderer may take in one turn: more than the largest page needs. An unoptimised build is slow.
-const TURN: Allowance = Allowance {
+pub(crate) const TURN: Allowance = Allowance {
     bytes: 64 << 20,
     steps: 8_000_000,
     memory: 64 << 20,

@@ -20,6 +20,7 @@ pub mod metric_recorder;
 pub mod owner;
 pub mod secret_text;
 pub mod shared_reads;
+pub mod steps;
 pub mod text_type;
 pub mod usage_counters;
 pub mod values;

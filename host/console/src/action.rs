@@ -36,13 +36,13 @@ pub(crate) struct Action {
     pub(crate) whole: bool,
 }
 
-/// What a form was made from: if it changed meanwhile, the person sees both instead of overwriting it. The form has it
-/// in the field `was`.
+/// Object that a form was made from: if it changed meanwhile, the person sees both instead of overwriting it. The form
+/// has it in the field `was`.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
     /// Route that reads it now.
     pub(crate) route: &'static str,
-    /// Where it is one item of a list: the list, empty if the answer is that, and the field and parameter that tell which.
+    /// List that has it as an item: its field, empty if the answer is the list, and the field and parameter that tell which.
     pub(crate) among: Option<(&'static str, &'static str, &'static str)>,
 }
 
@@ -253,7 +253,7 @@ impl Guard {
         Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT))
     }
 
-    /// What it is now; null if there is none.
+    /// The object as it is now; null if there is none.
     pub(crate) async fn read(&self, visit: &Visit) -> Result<Value, Refusal> {
         let answer = match visit.get(self.route, &[]).await {
             Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Value::Null,

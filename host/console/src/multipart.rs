@@ -19,7 +19,7 @@ const LONGEST_BOUNDARY: usize = 70;
 /// A body that is read up to its next boundary.
 struct Reader {
     body: BodyDataStream,
-    /// What was read and not yet used.
+    /// Bytes that were read and not yet used.
     buffer: Vec<u8>,
     delimiter: Vec<u8>,
     /// Bytes that may still be used before the file.

@@ -22,7 +22,8 @@ pub mod side_by_side;
 pub mod traces;
 
 pub(crate) use hub_base::{
-    bounds, clock, compute, fault, geo, http_client, ids, mac, metric_recorder, secret_text, usage_counters, values,
+    bounds, clock, compute, fault, geo, http_client, ids, mac, metric_recorder, secret_text, steps, usage_counters,
+    values,
 };
 #[cfg(test)]
 pub(crate) use hub_testing::instruction_counts;

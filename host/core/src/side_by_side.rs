@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::panics::catch_panic;
+use crate::steps::within_steps;
 use crate::values::NetworkId;
 
 /// Networks served at once.
@@ -38,14 +39,28 @@ pub async fn for_each_network<T, E, F>(
             let work = &work;
             async move {
                 for item in items {
-                    let work = hub_db::with_tenant(network.0, async { work(network, item).await });
-                    if let Some(Err(error)) = catch_panic(what, work).await {
-                        tracing::warn!(%error, %network, "could not {what}");
-                    }
+                    serve(network, what, async { work(network, item).await }).await;
                 }
             }
         })
         .await;
+}
+
+/// Does `work` as a network's, within [the budget of its steps](hub_base::steps). A failure is logged as "could not {what}"
+/// and ends nothing else, nor does a panic.
+pub fn serve<E: Display>(
+    network: NetworkId,
+    what: &'static str,
+    work: impl Future<Output = Result<(), E>>,
+) -> impl Future<Output = ()> {
+    let work = within_steps(network, work);
+    async move {
+        match catch_panic(what, work).await {
+            Some(Ok(Err(error))) => tracing::warn!(%error, %network, "could not {what}"),
+            Some(Err(error)) => tracing::warn!(%error, %network, "could not {what}"),
+            Some(Ok(Ok(()))) | None => {}
+        }
+    }
 }
 
 /// Networks in one loop. A network whose rows are locked, or whose receiver is slow, delays the others by a moment, and is
@@ -110,13 +125,11 @@ impl SideBySide {
         let running = Running { running: Arc::clone(&self.running), network };
         let (ends, ended) = oneshot::channel();
         let work = work(app.clone(), network);
-        app.spawn(hub_db::with_tenant(network.0, async move {
-            if let Some(Err(error)) = catch_panic(what, work).await {
-                tracing::warn!(%error, %network, "could not {what}");
-            }
+        app.spawn(async move {
+            serve(network, what, work).await;
             drop(running);
             drop::<oneshot::Sender<()>>(ends);
-        }));
+        });
         Some(ended)
     }
 }

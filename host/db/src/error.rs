@@ -34,6 +34,9 @@ pub enum Error {
     /// A statement or transaction exceeded its [time limit](crate::TimeLimits); nothing of it is kept.
     #[error("time limit of the database exceeded")]
     TimedOut,
+    /// A statement's rows have more bytes than [its work may read](crate::with_tenant_reading).
+    #[error("a statement reads more than {} MiB at once", .0 >> 20)]
+    TooLarge(u64),
     /// The database's disk is full or failing, and SQLite has rolled back the whole transaction. Nothing of it is kept.
     #[error("the database's disk is full or failing")]
     StorageFull,

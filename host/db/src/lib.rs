@@ -17,7 +17,8 @@
 //!
 //! [`with_tenant`] says whose work a task does. Tenants take turns in the queue of SQLite's writer, and none takes more
 //! than its share of the connections ([`FairPermits`]), so that one tenant's work waits behind its own and never behind
-//! another's. [`Db::reserved`] waits behind no tenant. Statements and transactions have [`TimeLimits`].
+//! another's. [`Db::reserved`] waits behind no tenant. Statements and transactions have [`TimeLimits`], and a statement
+//! of background work may read so much ([`with_tenant_reading`]).
 //!
 //! # Writing SQL for both
 //!
@@ -56,6 +57,7 @@ mod query;
 mod retry;
 mod rows;
 mod schema;
+mod size;
 mod snapshot;
 mod sql;
 mod sqlite;
@@ -81,6 +83,8 @@ pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
 pub use stats::{DbStats, PoolStats, StatementStats, count_statements, statement_stats};
-pub use tenant::{NO_TENANT, TaskContext, as_tenant, current_tenant, in_current_tenant, with_tenant};
+pub use tenant::{
+    NO_TENANT, TaskContext, as_tenant, current_tenant, in_current_tenant, with_tenant, with_tenant_reading,
+};
 pub use tx::Tx;
 pub use whole::WholeTable;

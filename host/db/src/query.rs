@@ -22,6 +22,8 @@ pub(crate) struct Query {
     pub(crate) persistent: bool,
     /// True if it may be several statements, of which SQLite would undo just the failing one.
     pub(crate) is_script: bool,
+    /// Most bytes that its rows may have.
+    pub(crate) most_read: Option<u64>,
 }
 
 /// Values as a driver takes them.
@@ -56,7 +58,14 @@ impl Query {
             Backend::Sqlite => Arguments::Sqlite(SqliteArguments::default()),
             Backend::Postgres => Arguments::Postgres(PgArguments::default()),
         };
-        Self { text: text.into_sql_str(), arguments, fetch: Fetch::Count, persistent: true, is_script: false }
+        Self {
+            text: text.into_sql_str(),
+            arguments,
+            fetch: Fetch::Count,
+            persistent: true,
+            is_script: false,
+            most_read: None,
+        }
     }
 
     pub(crate) fn bind<'v, T: Value<'v>>(&mut self, value: T) -> Result<(), BoxDynError> {

@@ -16,7 +16,9 @@ use crate::{
     engine::Engine,
     pool_kind::PoolKind,
     query::{Fetch, Fetched, Query},
-    stats, tx,
+    stats,
+    tenant::most_read,
+    tx,
 };
 
 /// Records decoded before other tasks are served: some hundred microseconds.
@@ -131,7 +133,9 @@ impl<'c> Statement<'c> {
 }
 
 /// Runs a statement, and counts and traces it.
-pub(crate) async fn run_at(target: Target<'_>, query: Query) -> Result<Fetched, Error> {
+pub(crate) async fn run_at(target: Target<'_>, mut query: Query) -> Result<Fetched, Error> {
+    // A write that stands alone has been done when its rows come.
+    query.most_read = if matches!(target, Target::Write(..)) { None } else { most_read() };
     let span = tracing::trace_span!(target: TRACE_TARGET, "statement", db.query.text = query.text.as_str());
     let began = Instant::now();
     let result = run_unobserved(target, query).instrument(span).await;

@@ -15,11 +15,13 @@ tokio::task_local! {
 pub struct TaskContext {
     tenant: Uuid,
     statements: Option<Arc<AtomicU32>>,
+    /// Most bytes that a reading statement may give.
+    most_read: Option<u64>,
 }
 
 impl TaskContext {
     fn current() -> Self {
-        CONTEXT.try_with(Self::clone).unwrap_or(Self { tenant: NO_TENANT, statements: None })
+        CONTEXT.try_with(Self::clone).unwrap_or(Self { tenant: NO_TENANT, statements: None, most_read: None })
     }
 }
 
@@ -30,6 +32,12 @@ pub const NO_TENANT: Uuid = Uuid::nil();
 /// included, see [`in_current_tenant`].
 pub fn with_tenant<F: Future>(tenant: Uuid, work: F) -> TaskLocalFuture<TaskContext, F> {
     CONTEXT.scope(TaskContext { tenant, ..TaskContext::current() }, work)
+}
+
+/// The same, for work that must not hold much at once: a reading statement whose rows have more bytes fails with
+/// [`Error::TooLarge`](crate::Error::TooLarge), and keeps none of them.
+pub fn with_tenant_reading<F: Future>(tenant: Uuid, most: u64, work: F) -> TaskLocalFuture<TaskContext, F> {
+    CONTEXT.scope(TaskContext { tenant, most_read: Some(most), ..TaskContext::current() }, work)
 }
 
 /// Runs `work`, in a task of its own, for the tenant of this task.
@@ -45,6 +53,11 @@ pub fn as_tenant<T>(tenant: Uuid, work: impl FnOnce() -> T) -> T {
 /// Tenant of this task; [`NO_TENANT`] by default.
 pub fn current_tenant() -> Uuid {
     CONTEXT.try_with(|context| context.tenant).unwrap_or(NO_TENANT)
+}
+
+/// Most bytes that a reading statement of this task may give.
+pub(crate) fn most_read() -> Option<u64> {
+    CONTEXT.try_with(|context| context.most_read).unwrap_or_default()
 }
 
 /// Runs `work` with its statements counted.

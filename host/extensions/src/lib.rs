@@ -5,9 +5,9 @@
 
 pub mod modules;
 
-pub(crate) use hub_base::{clock, ids, metric_recorder, usage_counters, values};
+pub(crate) use hub_base::{clock, compute, ids, metric_recorder, usage_counters, values};
 pub(crate) use hub_core::{
-    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, panics, side_by_side,
+    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, side_by_side,
 };
 pub(crate) use hub_gate::{audit, cluster};
 pub(crate) use hub_platform::{blobs, events};

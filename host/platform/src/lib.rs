@@ -11,7 +11,9 @@ pub mod networks;
 pub mod plans;
 pub mod signing_secret;
 
-pub(crate) use hub_base::{clock, fault, http_client, ids, metric_recorder, secret_text, usage_counters, values};
+pub(crate) use hub_base::{
+    clock, fault, http_client, ids, metric_recorder, secret_text, steps, usage_counters, values,
+};
 pub(crate) use hub_core::{
     app, auth, background, component, config, endpoints, http, limits, panics, secrets, side_by_side,
 };

@@ -32,7 +32,7 @@ pub struct Prepared {
     pub points: Vec<Point>,
     /// Version of the contract of this module.
     pub world_version: String,
-    /// What it handles and needs; `None` if it has no manifest, as modules of 1.0.
+    /// List of what it handles and needs; `None` for modules of 1.0, which have no manifest.
     pub manifest: Option<Manifest>,
 }
 

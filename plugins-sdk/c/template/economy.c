@@ -9,7 +9,7 @@ void exports_economy_review(exports_economy_call_context_t *context, exports_eco
   hub_config_fields(context->config, "currency", "bonusPercent", "mostSpent", NULL);
   // The currency; changes of others are left as they are.
   hub_string_t currency = hub_config_text(context->config, "currency", "coins");
-  // What players earn more, in percent.
+  // Extra that players earn, in percent.
   int64_t bonus_percent = hub_config_whole(context->config, "bonusPercent", 50);
   // The most that one operation may take, in whole units; 0: no limit.
   int64_t most_spent = hub_config_whole(context->config, "mostSpent", 0);

@@ -37,7 +37,7 @@ bool exports_events_handle(exports_events_call_context_t *context, exports_event
   if (reward > 0) hub_pay(&effects, player, currency, reward, "first join");
   // Refused where the player has left meanwhile, which is no reason to keep the reward back.
   hub_tell(&effects, player, hub_join("Welcome, ", name, "!"))->optional = true;
-  // Where two calls count at once, one of them runs again.
+  // Of two calls that count at once, one runs again.
   int64_t joined;
   if (!count(&joined, &error)) return hub_failed(failure, error);
   if (announce_every > 0 && joined % announce_every == 0) {

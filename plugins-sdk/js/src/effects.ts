@@ -1,5 +1,5 @@
 /**
- * What a handler asks the hub to do: up to 64 effects a call, in the form that they have in test cases.
+ * Requests of a handler to the hub: up to 64 effects a call, in the form that they have in test cases.
  *
  * An effect is a plain object, `{ modifyCurrency: { … } }`; with `optional: true` beside it the hub may refuse it and
  * applies the others all the same. The functions here make the common ones. They are applied in their order, in one

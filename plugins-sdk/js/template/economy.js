@@ -7,7 +7,7 @@ import * as log from "network-hub-module/log";
 const DEFAULTS = {
   /** The currency; changes of others are left as they are. */
   currency: "coins",
-  /** What players earn more, in percent. */
+  /** Extra that players earn, in percent. */
   bonusPercent: 50,
   /** The most that one operation may take; 0: no limit. */
   mostSpent: 0,

@@ -29,7 +29,7 @@ export const events = {
     if (reward > 0) effects.push(modifyCurrency(uuid, currency, reward, "first join"));
     // Refused where the player has left meanwhile, which is no reason to keep the reward back.
     effects.push(optional(tell(uuid, `Welcome, ${name}!`)));
-    // Where two calls count at once, one of them runs again.
+    // Of two calls that count at once, one runs again.
     const joined = Number(state.get("joined") ?? 0) + 1;
     state.set("joined", String(joined));
     if (announceEvery > 0 && joined % announceEvery === 0) {

@@ -1,4 +1,4 @@
-"""What a handler asks the hub to do: up to 64 effects a call. They need contract 1.1.
+"""Requests of a handler to the hub: up to 64 effects a call. They need contract 1.1.
 
 Each effect is a dataclass with the fields of the hub's route for the same change; the functions here make the common
 ones. They are applied in their order, in one transaction with what the call wrote into the ``state``: all or nothing. One

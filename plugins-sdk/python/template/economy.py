@@ -10,7 +10,7 @@ from network_hub_module.economy import Change, Decision, accept, amend, refuse
 class Config:
     # The currency; changes of others are left as they are.
     currency: str = "coins"
-    # What players earn more, in percent.
+    # Extra that players earn, in percent.
     bonus_percent: int = 50
     # The most that one operation may take, in whole units; 0: no limit.
     most_spent: int = 0

@@ -32,7 +32,7 @@ class Events:
             answer.append(effects.modify_currency(player, settings.currency, settings.reward, "first join"))
         # Refused where the player has left meanwhile, which is no reason to keep the reward back.
         answer.append(effects.tell(player, f"Welcome, {name}!", optional=True))
-        # Where two calls count at once, one of them runs again.
+        # Of two calls that count at once, one runs again.
         joined = int(state.get("joined") or 0) + 1
         state.set("joined", str(joined))
         if settings.announce_every > 0 and joined % settings.announce_every == 0:

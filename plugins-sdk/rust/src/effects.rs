@@ -1,4 +1,4 @@
-//! What a handler asks the hub to do: up to 64 effects a call.
+//! Requests of a handler to the hub: up to 64 effects a call.
 //!
 //! Each [`Action`] has a record with the fields of the hub's route for the same change; `.into()` makes it an
 //! [`Effect`], and the functions here make the common ones. They are applied in their order, in one transaction with

@@ -10,7 +10,7 @@ use serde::Deserialize;
 struct Config {
     /// The currency; changes of others are left as they are.
     currency: String,
-    /// What players earn more, in percent.
+    /// Extra that players earn, in percent.
     bonus_percent: u32,
     /// The most that one operation may take, in whole units; 0: no limit.
     most_spent: u32,

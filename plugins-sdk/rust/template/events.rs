@@ -43,7 +43,7 @@ impl Events for FirstJoin {
         }
         // Refused where the player has left meanwhile, which is no reason to keep the reward back.
         effects.push(effects::tell(player, format!("Welcome, {name}!")).optional());
-        // Where two calls count at once, one of them runs again.
+        // Of two calls that count at once, one runs again.
         let joined = state::get("joined")?.and_then(|count| count.parse::<i64>().ok()).unwrap_or(0) + 1;
         state::set("joined", &joined.to_string(), None)?;
         if config.announce_every > 0 && joined % config.announce_every == 0 {

@@ -137,7 +137,7 @@ pub struct PreviewedPunishment {
     pub kind: PunishmentKind,
 }
 
-/// What would come of a punishment.
+/// Outcome that a punishment would have.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

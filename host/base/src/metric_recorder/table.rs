@@ -116,6 +116,14 @@ metrics! {
     MODULE_SECONDS = Histogram "hub_module_call_seconds" ["point"];
     /// Modules in chains, by the state of their breaker.
     BREAKERS = Gauge "hub_module_breakers" ["point", "state"];
+    /// Seconds for which the oldest event waits for a module, of the networks that this node owns.
+    HANDLER_LAG = Gauge "hub_handler_lag_seconds";
+    /// Events that wait for modules, of the networks that this node owns.
+    HANDLER_QUEUE = Gauge "hub_handler_queued_events";
+    /// Events, ticks and timers that became dead letters at this node, by kind.
+    DEAD_LETTERS = Counter "hub_dead_letters_total" ["kind"];
+    /// Ticks of schedules that ended at this node, by outcome (`ok`, `failed`, or `missed`, without those made up for).
+    TICKS = Counter "hub_schedule_ticks_total" ["outcome"];
     /// Shards that this node owns; all if it is the only node.
     SHARDS = Gauge "hub_shards_owned";
     /// Shards that this node gained.

@@ -102,7 +102,7 @@ async fn collections(visit: &Visit) -> Result<Value, Refusal> {
     let mut data = json!({"collection": name, "id": id});
     let collection = encode(name);
     if name.is_empty() {
-        // As above.
+        // A document that no collection has: its answer says whether the person may read any.
         let (collection, id) = ("none", "none");
         or_none(visit.get(&format!("/api/plugin/collections/{collection}/{id}"), &[]).await)?;
     } else if !id.is_empty() {

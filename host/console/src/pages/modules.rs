@@ -65,7 +65,8 @@ pub(crate) fn router() -> Router<Console> {
     Router::new().route("/console/n/{network}/modules", post(upload))
 }
 
-const POINTS: [&str; 7] = ["matchmaking", "chat", "punishment", "login", "economy", "queue", "events"];
+const POINTS: [&str; 9] =
+    ["matchmaking", "chat", "punishment", "login", "economy", "queue", "events", "endpoints", "schedules"];
 
 async fn list(visit: &Visit) -> Result<Value, Refusal> {
     let modules = visit.get("/api/manage/modules", &[("limit", "100")]).await?;

@@ -159,7 +159,7 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     visit.send_from(Method::PUT, GROUP, Some(&body), revision.as_deref()).await.map(drop)
 }
 
-/// What differs between before, theirs and yours, field by field and node by node.
+/// Differences between before, theirs and yours, field by field and node by node.
 fn conflict(was: &Value, now: &Value, yours: &Value) -> Vec<Value> {
     let mut rows = vec![];
     for field in FIELDS {

@@ -71,7 +71,7 @@ async fn snapshots(visit: &Visit) -> Result<Value, Refusal> {
         "" => Value::Null,
         id => visit.get(&format!("{list}/{}", crate::visit::encode(id)), &[]).await?,
     };
-    // Whoever may not read the data itself sees that there are snapshots, and no more.
+    // A person who may not read the data itself sees that there are snapshots, and no more.
     let (snapshots, now) = (snapshots?, now?);
     let lines = match (chosen["data"].as_str(), now["data"].as_str()) {
         (Some(then), Some(now)) => differences(&pretty(then), &pretty(now)),

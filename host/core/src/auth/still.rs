@@ -21,7 +21,7 @@ const LOOKED_AT: &str = "the caller's right";
 
 impl Origin {
     /// Refuses a change by a caller who may no longer make it, and keeps the caller's right until the transaction ends.
-    /// Whoever ends the right waits for it, and then finds what this transaction made.
+    /// A change that ends the right waits for it, and then finds what this transaction made.
     ///
     /// First in each transaction that makes or reveals something that outlives its caller, and in those that may end the
     /// caller's own right: [`Origin::must_still`] does it at the end of all others.

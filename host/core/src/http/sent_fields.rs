@@ -8,7 +8,7 @@ use crate::http::publication::{SCHEMAS, for_each_object, operations, operations_
 
 /// Fields of both requests and responses that responses omit if unset.
 const LEFT_OUT: &[(&str, &[&str])] = &[
-    ("ChainLink", &["onFailure", "limits", "grants", "from", "grantedBy", "grantedAt"]),
+    ("ChainLink", &["onFailure", "limits", "grants", "from", "activation", "grantedBy", "grantedAt"]),
     ("ChainLinkLimits", &["computeMillis", "fuel", "memoryBytes", "hostCalls", "logLines"]),
 ];
 

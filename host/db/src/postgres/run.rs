@@ -9,6 +9,7 @@ use crate::{
     lease::LeasedConnection,
     pool::Pooled,
     query::{Arguments, Fetch, Fetched, Query},
+    size,
 };
 
 pub(super) async fn run(pooled: &mut Pooled<PgConnection>, query: Query) -> Result<Fetched, Error> {
@@ -20,7 +21,10 @@ pub(super) async fn run(pooled: &mut Pooled<PgConnection>, query: Query) -> Resu
         let rows: Vec<PgRow> = match query.fetch {
             Fetch::Count => return Ok(Fetched::Count(statement.execute(conn).await?.rows_affected())),
             Fetch::First => statement.fetch_optional(conn).await?.into_iter().collect(),
-            Fetch::All => statement.fetch_all(conn).await?,
+            Fetch::All => match query.most_read {
+                Some(most) => size::collect(statement.fetch(conn), most, size::postgres).await?,
+                None => statement.fetch_all(conn).await?,
+            },
         };
         Ok(Fetched::Postgres(rows))
     });

@@ -21,6 +21,7 @@ use crate::{
     limits::unless_exempt,
     pool::Reusable,
     query::{Arguments, Fetch, Fetched, Query},
+    size,
 };
 
 /// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.
@@ -103,19 +104,25 @@ impl TimedConnection {
         }
         let rows = |rows: Vec<SqliteRow>| Fetched::Sqlite(rows);
         let fetched = match query.fetch {
-            Fetch::Count => statement.execute(conn).await.map(|done| Fetched::Count(done.rows_affected())),
-            Fetch::First => statement.fetch_optional(conn).await.map(|row| rows(row.into_iter().collect())),
-            Fetch::All => statement.fetch_all(conn).await.map(rows),
+            Fetch::Count => {
+                statement.execute(conn).await.map(|done| Fetched::Count(done.rows_affected())).map_err(Error::from)
+            }
+            Fetch::First => {
+                statement.fetch_optional(conn).await.map(|row| rows(row.into_iter().collect())).map_err(Error::from)
+            }
+            Fetch::All => match query.most_read {
+                Some(most) => size::collect(statement.fetch(conn), most, size::sqlite).await.map(rows),
+                None => statement.fetch_all(conn).await.map(rows).map_err(Error::from),
+            },
         };
         self.is_running = false;
         match fetched {
             Ok(fetched) => Ok(fetched),
-            Err(error) if is_interrupt(&error) => {
+            Err(Error::Driver(error)) if is_interrupt(&error) => {
                 self.interrupted = true;
                 Err(Error::TimedOut)
             }
             Err(error) => {
-                let error = Error::from(error);
                 self.disk_failed |= error.is_sqlite_disk_failure();
                 Err(error)
             }

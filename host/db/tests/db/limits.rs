@@ -2,8 +2,9 @@
 
 use std::{future::pending, time::Duration};
 
-use hub_db::{AmbientOutcome, Config, Db, Error, TimeLimits, without_time_limit};
+use hub_db::{AmbientOutcome, Config, Db, Error, TimeLimits, with_tenant_reading, without_time_limit};
 use tokio::task::JoinSet;
+use uuid::Uuid;
 
 use crate::common::{Fixture, count, on_both};
 
@@ -153,4 +154,37 @@ async fn the_operators_work_has_no_limit() {
     assert_eq!(count(&db).await, 1);
     db.close().await;
     fixture.remove().await;
+}
+
+/// Ten rows of a number (8 bytes) and a text of 100 bytes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_of_bounded_work_keeps_no_more_bytes_than_it_may_read() {
+    const ALL: &str = "SELECT id, text FROM texts ORDER BY id";
+    on_both(async |fixture| {
+        let db = &fixture.db;
+        fixture.set_up(&["CREATE TABLE texts (id BIGINT PRIMARY KEY, text TEXT NOT NULL)"]).await;
+        for id in 0..10_i64 {
+            let insert = db.write("INSERT INTO texts (id, text) VALUES ($1, $2)");
+            insert.bind(id).bind("x".repeat(100)).execute().await.unwrap();
+        }
+        let read = async || db.query(ALL).all::<(i64, String)>().await;
+        let read_in_tx = async || {
+            db.transaction(async |mut tx| {
+                tx.query("DELETE FROM texts WHERE id = 0").execute().await?;
+                tx.query(ALL).all::<(i64, String)>().await
+            })
+            .await
+        };
+        let within = async |most| with_tenant_reading(Uuid::from_u128(1), most, read()).await;
+        assert_eq!(within(1_080).await.unwrap()[9], (9, "x".repeat(100)));
+        // More than there are connections.
+        for _ in 0..30 {
+            let refused = within(1_079).await.unwrap_err();
+            assert!(matches!(refused, Error::TooLarge(1_079)) && !refused.is_unavailable(), "{refused}");
+            let refused = with_tenant_reading(Uuid::from_u128(1), 900, read_in_tx()).await.unwrap_err();
+            assert!(matches!(refused, Error::TooLarge(900)), "{refused}");
+        }
+        assert_eq!(read().await.unwrap().len(), 10, "nothing was deleted, and requests read on");
+    })
+    .await;
 }

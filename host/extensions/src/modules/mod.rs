@@ -6,7 +6,8 @@
 //! Invariants: a version's number is never reused, not even after its deletion; every version in a chain is READY,
 //! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to
 //! end; a module's store never exceeds its quota; nothing that a module does or says reaches another network.
-//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `extension_point_revisions`, `module_store`,
+//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `extension_point_revisions`,
+//! `module_activations`, `module_store`,
 //! `module_store_usage`, `module_state`, `module_state_usage`, and those of `handlers` and `endpoints`; bytes too large for
 //! `module_code` are in `crate::blobs`.
 
@@ -26,6 +27,8 @@ mod routes;
 pub mod service;
 mod state;
 mod store;
+
+use std::collections::BTreeMap;
 
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::Cron;
@@ -103,6 +106,8 @@ pub static COMPONENT: Component = Component {
             json::<Vec<LinkSpec>>("chain"),
             json::<Actor>("actor"),
         ]),
+        TableRule::moved("module_activations")
+            .columns(&[read::<ModuleName>("name"), json::<BTreeMap<Point, Vec<LinkSpec>>>("previous")]),
         TableRule::moved("handlers").without_players("names of events, and counts").columns(&[
             read::<ModuleName>("module"),
             text::<16>("event_order"),
@@ -160,6 +165,11 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("unknown_point", &[404], "No such extension point."),
         ErrorCode::new("point_not_offered", &[400], "The module does not export this extension point."),
         ErrorCode::new("nothing_to_roll_back", &[400], "The extension point has no previous chain."),
+        ErrorCode::new(
+            "use_activation",
+            &[400],
+            "The module was activated at several points at once; change them together by its activation.",
+        ),
         ErrorCode::new("unknown_revision", &[404], "The extension point has no such revision, or it is not kept."),
         ErrorCode::new("unknown_call", &[404], "No such recorded call."),
         ErrorCode::new(
@@ -202,6 +212,7 @@ pub static COMPONENT: Component = Component {
         vec![
             EventSchema::of::<handlers::ModuleEvent>(EventKind::ModuleEvent),
             EventSchema::of::<handlers::DeadLetterEvent>(EventKind::ModuleDeadLetter),
+            EventSchema::of::<handlers::LaggingEvent>(EventKind::ModuleLagging),
         ]
     },
     register: |states, _| {

@@ -213,6 +213,9 @@ pub(super) struct LinkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Beginning>)]
     pub(super) from: Option<Beginning>,
+    /// True if the module's activation made the link. Ignored in requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) activation: Option<bool>,
     /// Key or person that gave the grants. Ignored in requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Actor>)]
@@ -222,7 +225,7 @@ pub(super) struct LinkSpec {
     pub(super) granted_at: Option<Millis>,
 }
 
-/// What an owner allows a module.
+/// Rights that an owner gives a module.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "the schema of `Grants`, which is a type of the sandbox")]
@@ -261,6 +264,11 @@ const fn all() -> i64 {
 }
 
 impl LinkSpec {
+    /// True if the module's activation made the link.
+    pub(super) fn is_of_activation(&self) -> bool {
+        self.activation == Some(true)
+    }
+
     /// Execution mode in the sandbox's terms.
     pub(super) fn sandbox_mode(&self) -> hub_sandbox::Mode {
         match self.mode {
@@ -296,6 +304,8 @@ pub(super) struct PointRow {
     pub(super) revision: i64,
     pub(super) chain: String,
     pub(super) previous: String,
+    /// True after a restore, until it is activated again.
+    pub(super) paused: bool,
 }
 
 /// A point's chain at one of its revisions, as JSON.

@@ -13,7 +13,7 @@ use hub_platform::networks::service as networks;
 const TTL: Duration = Duration::from_secs(1);
 const MAX_NETWORKS: u64 = 10_000;
 
-/// What is known of networks.
+/// Knowledge of networks, for a moment.
 #[derive(Debug)]
 pub(super) struct OpenNetworks(Cache<NetworkId, bool>);
 

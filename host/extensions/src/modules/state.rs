@@ -69,6 +69,8 @@ pub(super) struct ActiveChain {
     limits: Mutex<Option<ModuleLimits>>,
     /// True if a module that must not be skipped could not be loaded.
     is_unavailable: bool,
+    /// True if its modules wait, since a backup was restored.
+    pub(super) is_paused: bool,
 }
 
 /// The chain for a call.
@@ -84,7 +86,12 @@ impl ActiveChain {
         let must_run = |spec: &LinkSpec| spec.on_failure == Some(OnFailure::Refuse) && spec.mode != Mode::Shadow;
         let is_unavailable = specs.iter().zip(&links).any(|(spec, link)| link.is_none() && must_run(spec));
         let chain = Chain::new(links.iter().flatten().cloned().collect(), MAX_CHAIN_CALLS);
-        Self { point, revision, specs, links, chain, limits: Mutex::default(), is_unavailable }
+        Self { point, revision, specs, links, chain, limits: Mutex::default(), is_unavailable, is_paused: false }
+    }
+
+    /// The same chain, whose modules wait.
+    fn paused(self, is_paused: bool) -> Self {
+        Self { is_paused, ..self }
     }
 
     /// Each spec with its link; none for a module that could not be loaded.
@@ -265,11 +272,11 @@ async fn read_chains(app: &App, network: NetworkId, chains: &NetworkChains) -> R
         }
         let specs: Vec<LinkSpec> = serde_json::from_str(&row.chain)?;
         if previous.is_none() {
-            chains.set(ActiveChain::unloaded(point, specs.clone()));
+            chains.set(ActiveChain::unloaded(point, specs.clone()).paused(row.paused));
         }
-        changed.push((point, row.revision, specs, previous));
+        changed.push((point, row.revision, row.paused, specs, previous));
     }
-    for (point, revision, specs, previous) in changed {
+    for (point, revision, is_paused, specs, previous) in changed {
         let mut reusable = ReusableLinks::new(previous.iter().flat_map(|chain| chain.links()));
         let mut made = vec![];
         for spec in &specs {
@@ -278,7 +285,8 @@ async fn read_chains(app: &App, network: NetworkId, chains: &NetworkChains) -> R
                 tracing::error!(%network, %point, module = spec.name, version = spec.version, %error, "not loaded");
             }));
         }
-        chains.set(ActiveChain::new(point, revision, specs, made.into_iter().map(Result::ok).collect()));
+        let made = made.into_iter().map(Result::ok).collect();
+        chains.set(ActiveChain::new(point, revision, specs, made).paused(is_paused));
     }
     Ok(())
 }

@@ -70,10 +70,11 @@ pub async fn send(app: &App, network: NetworkId, actor: &ModuleActor, effect: &S
             let Some(servers) = &servers else {
                 return events::publish_in(app, &mut tx, network, kind, None, &message).await;
             };
-            for server in servers {
-                events::publish_in(app, &mut tx, network, kind, Some(server.as_str()), &message).await?;
+            if servers.is_empty() || !events::is_listening(app, &mut tx, network, &[kind]).await? {
+                return Ok(());
             }
-            Ok(())
+            let servers: Vec<_> = servers.iter().map(Identifier::as_str).collect();
+            events::publish_copies_in(app, &mut tx, network, kind, &servers, &message).await
         })
         .await?;
     Ok(())

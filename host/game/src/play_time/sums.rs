@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(times(&sums), [(20_887, DAY / 2), (20_888, DAY / 2)]);
         let daily = sums.daily[&Day(20_888)];
         assert_eq!((daily.online_at_start, daily.peak_online, daily.ms), (1, 0, DAY / 2));
-        // Whoever left at midnight was not there on the next day.
+        // A player who left at midnight was not there on the next day.
         let sums = Sums::of(&[visit(NOON, Some(NOON + DAY / 2))], NOON + DAY, true);
         assert_eq!(times(&sums), [(20_887, DAY / 2)]);
     }

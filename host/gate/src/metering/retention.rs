@@ -7,12 +7,14 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::background::every_settled;
-use crate::clock::{Cutoff, Millis, Settled};
+use crate::clock::{Millis, Settled};
 use crate::limits;
 use crate::metering::store::progress::{self, Work};
 use crate::metering::store::{self, read};
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
+const WHAT: &str = "delete old hours of usage";
 const INTERVAL: Duration = Duration::from_hours(1);
 const DAY: Millis = 24 * 60 * 60 * 1000;
 /// Hours deleted by one statement.
@@ -23,7 +25,7 @@ const STREAM_RETENTION: Millis = 60_000;
 
 /// Deletes hours older than each network's plan keeps, and the rows of dead nodes.
 pub(super) fn start(app: &App) {
-    every_settled(app, INTERVAL, "delete old hours of usage", async |app: App, settled| run(&app, settled).await);
+    every_settled(app, INTERVAL, WHAT, async |app: App, settled| run(&app, settled).await);
 }
 
 async fn run(app: &App, settled: Settled) -> Result<(), Error> {
@@ -33,17 +35,18 @@ async fn run(app: &App, settled: Settled) -> Result<(), Error> {
         Some(_) => progress::reached(&app.db, Work::Report).await?.hour,
         None => Millis::MAX,
     };
-    let mut last = NetworkId(Uuid::nil());
+    let (mut last, mut networks) = (NetworkId(Uuid::nil()), vec![]);
     while let Some(network) = read::next_network(&app.db, last).await? {
         last = network;
-        let days = limits::of(app, network).await?.usage_days();
-        let before = settled.before(days.saturating_mul(DAY)).min(reported);
-        hub_db::with_tenant(network.0, delete(app, network, before)).await?;
+        networks.push((network, ()));
     }
+    for_each_network(networks, WHAT, |network, ()| delete(app, network, settled, reported)).await;
     Ok(())
 }
 
-async fn delete(app: &App, network: NetworkId, before: Cutoff) -> Result<(), Error> {
+async fn delete(app: &App, network: NetworkId, settled: Settled, reported: Millis) -> Result<(), Error> {
+    let days = limits::of(app, network).await?.usage_days();
+    let before = settled.before(days.saturating_mul(DAY)).min(reported);
     while read::delete(&app.db, network, before, BATCH).await? == BATCH.unsigned_abs() {}
     Ok(())
 }

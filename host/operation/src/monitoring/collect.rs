@@ -114,6 +114,7 @@ async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let lag = usage::report_lag(app).await?;
     app.state::<MetricRecorder>().gauge(&USAGE_LAG, &[]).set(lag as f64 / 1_000.0);
     jobs(app).await?;
+    crate::modules::service::collect_metrics(app);
     for state in SETTLED {
         // Served from the start, so that the first one is an increase.
         app.state::<MetricRecorder>().counter(&DELIVERIES, &[state.as_str()]).increment(0);

@@ -31,7 +31,7 @@ pub(super) enum Severity {
     Serious,
     /// Something will not work soon, or not entirely.
     Warning,
-    /// Somebody waits for an answer.
+    /// A person waits for an answer.
     Waiting,
 }
 

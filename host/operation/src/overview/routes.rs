@@ -21,7 +21,7 @@ pub(super) fn router() -> Endpoints {
     endpoints![list_attention, get_counts, get_plan, search_network]
 }
 
-/// What needs a person's attention.
+/// Things that need a person's attention.
 #[derive(Debug, Serialize, ToSchema)]
 struct Attention {
     /// Serious things first, of each severity the newest first.

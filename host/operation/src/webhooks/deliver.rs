@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Error, Tx, with_tenant};
+use hub_db::{Error, Tx};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -16,6 +16,7 @@ use crate::config::Settings;
 use crate::limits::{self, Limit};
 use crate::networks::service as networks;
 use crate::panics::catch_panic;
+use crate::side_by_side;
 use crate::values::NetworkId;
 use crate::webhooks::client::WebhookClient;
 use crate::webhooks::permits::{MAX_OF_NETWORK, RequestPermits};
@@ -152,10 +153,8 @@ async fn serve(app: App, guard: ServingGuard, wake: Arc<Notify>, is_failing: boo
         permit = app.state::<Webhooks>().permits.serve(network, is_failing) => permit,
         () = stopping.cancelled() => return,
     };
-    let turn = with_tenant(network.0, turn::run(&app, network, id, &wake));
-    if let Some(Err(error)) = catch_panic("deliver to a webhook", turn).await {
-        tracing::warn!(%error, "a webhook's deliveries were interrupted and will be resumed");
-    }
+    // Deliveries that it leaves are resumed.
+    side_by_side::serve(network, "deliver to a webhook", turn::run(&app, network, id, &wake)).await;
 }
 
 /// Marks a webhook as being served until it is dropped.

@@ -27,6 +27,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("LOCALIZATION_UPDATED", "The texts were changed, version {version}"),
     ("MODULE_DEAD_LETTER", "The module **{module}** could not handle {eventType} ({code}): dead letter {deadLetterId}"),
     ("MODULE_EVENT", "{module}: {name}"),
+    ("MODULE_LAGGING", "The module **{module}** is behind: {lagEvents} events wait"),
     ("PERMISSIONS_UPDATED", "Permissions were changed: {playerUuid}{groupId}"),
     ("PLAYER_JOINED", "**{playerName}** joined {serverId}"),
     ("PLAYER_LEFT", "**{playerName}** left {previousServerId}"),

@@ -31,7 +31,7 @@ pub trait EventConsumer: Sync {
 
 /// Deletes published events and passes them to their subscribers.
 pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
-    // Whoever subscribed before an event's change is seen: the event was read before this.
+    // Subscribers from before an event's change are seen: the event was read before this.
     let subscribed = store::subscribed(&app.db, network, ids).await?;
     if subscribed.is_empty() {
         return store::delete(&app.db, network, ids).await;

@@ -81,6 +81,8 @@ pub enum EventKind {
     SystemMessage,
     /// A module did not handle an event, which waits for a person.
     ModuleDeadLetter,
+    /// Events wait for a module for long.
+    ModuleLagging,
 }
 
 impl EventKind {
@@ -118,6 +120,7 @@ impl EventKind {
                 | Self::SystemMessage
                 | Self::ModuleEvent
                 | Self::ModuleDeadLetter
+                | Self::ModuleLagging
         )
     }
 
@@ -165,7 +168,8 @@ impl EventKind {
             | Self::ReportCreated
             | Self::AppealCreated
             | Self::ModuleEvent
-            | Self::ModuleDeadLetter => true,
+            | Self::ModuleDeadLetter
+            | Self::ModuleLagging => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use hub_db::{Error, with_tenant};
+use hub_db::Error;
 
 use crate::app::App;
 use crate::auth::OPERATOR_NETWORK;
@@ -21,6 +21,7 @@ use crate::jobs::store::{self, Lease};
 use crate::metric_recorder::MetricRecorder;
 use crate::metric_recorder::table::JOBS_FAILED;
 use crate::panics::catch_panic;
+use crate::steps::within_steps;
 use crate::values::NetworkId;
 
 /// Interval of searches for jobs that other nodes queued or left.
@@ -154,13 +155,14 @@ impl Worker {
     async fn attempt(&self, job: &Job) -> Attempt {
         let stopping = self.app.stopping();
         // A panic may come from the call or from its future.
-        let work = with_tenant(job.network.0, async { (self.run)(self.app.clone(), job.clone()).await });
+        let work = within_steps(job.network, async { (self.run)(self.app.clone(), job.clone()).await });
         tokio::select! {
             biased;
             () = stopping.cancelled() => Attempt::Interrupted,
-            ended = AssertUnwindSafe(work).catch_unwind() => {
-                Attempt::Ended(ended.unwrap_or_else(|_| Err(JobError::new(&"the hub failed in this job; see its log"))))
-            }
+            ended = AssertUnwindSafe(work).catch_unwind() => Attempt::Ended(match ended {
+                Ok(within) => within.unwrap_or_else(|over| Err(over.into())),
+                Err(_) => Err(JobError::new(&"the hub failed in this job; see its log")),
+            }),
             () = renew_until_lost(&self.app.db, &self.app.clock, job, || self.may_run(job.network)) => Attempt::Interrupted,
         }
     }

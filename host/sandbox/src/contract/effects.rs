@@ -341,10 +341,10 @@ pub struct RemovePermission {
     /// The node; it matches one of the grants' patterns.
     #[component(name = "node")]
     pub node: String,
-    /// That of this context.
+    /// Its context.
     #[component(name = "context")]
     pub context: Option<String>,
-    /// That of this world.
+    /// Its world.
     #[component(name = "world")]
     pub world: Option<String>,
 }
@@ -440,7 +440,7 @@ pub struct Emit {
     pub payload: String,
 }
 
-/// What becomes of a delivery whose server vanished while it carried it out.
+/// Fate of a delivery whose server vanished while it carried it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift)]
 #[component(enum)]
 #[serde(rename_all = "UPPERCASE")]

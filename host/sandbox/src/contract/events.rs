@@ -27,7 +27,7 @@ pub struct Event {
     #[component(name = "player-uuid")]
     #[serde(default)]
     pub player_uuid: Option<String>,
-    /// That player's name, if it is known.
+    /// Name of that player, if it is known.
     #[component(name = "player-name")]
     #[serde(default)]
     pub player_name: Option<String>,

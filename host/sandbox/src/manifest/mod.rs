@@ -23,7 +23,7 @@ use std::fmt;
 /// Maximum size of a manifest, in bytes.
 pub const MAX_MANIFEST_BYTES: usize = 64 << 10;
 
-/// What a module handles and needs.
+/// List of what a module handles and needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {

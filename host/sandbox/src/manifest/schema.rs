@@ -3,9 +3,14 @@
 use super::Invalid;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
+use std::cell::Cell;
+use std::fmt::Display;
 
 const MAX_BYTES: usize = 16 << 10;
 const MAX_DEPTH: usize = 8;
+/// Comparisons while a value is checked: each of many parts may have to be compared with each of many others. They take
+/// some milliseconds.
+const MAX_COMPARISONS: usize = 1_000_000;
 const KEYWORDS: [&str; 19] = [
     "type",
     "properties",
@@ -62,9 +67,20 @@ impl Schema {
     /// Checks a value.
     ///
     /// # Errors
-    /// The first invalid part of the value.
+    /// The first invalid part of the value, or the one at which it took too many comparisons.
     pub fn check(&self, value: &Value) -> Result<(), Invalid> {
-        check_value(&self.0, value, "")
+        check_value(&self.0, value, &Comparisons(Cell::new(MAX_COMPARISONS)))
+    }
+}
+
+/// Comparisons that are left.
+struct Comparisons(Cell<usize>);
+
+impl Comparisons {
+    fn draw(&self, count: usize) -> Result<(), Invalid> {
+        let left = self.0.get().checked_sub(count);
+        self.0.set(left.ok_or_else(|| Invalid::new("", "takes too many comparisons with its schema"))?);
+        Ok(())
     }
 }
 
@@ -114,29 +130,29 @@ fn check_schema(schema: &Value, at: &str, depth: usize) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn check_value(schema: &Value, value: &Value, at: &str) -> Result<(), Invalid> {
+/// The place of what is invalid is put together on the way back: names may be long, and lists, too.
+fn check_value(schema: &Value, value: &Value, left: &Comparisons) -> Result<(), Invalid> {
     let schema = match schema {
-        Value::Bool(false) => return Err(Invalid::new(at, "is not allowed")),
+        Value::Bool(false) => return Err(Invalid::new("", "is not allowed")),
         Value::Object(schema) => schema,
         _ => return Ok(()),
     };
-    let wrong = |reason: String| Err(Invalid::new(at, reason));
+    let wrong = |reason: String| Err(Invalid::new("", reason));
+    left.draw(1)?;
     if let Some(types) = schema.get("type") {
-        let names: Vec<_> = types
-            .as_array()
-            .map_or_else(|| vec![types], |names| names.iter().collect())
-            .into_iter()
-            .filter_map(Value::as_str)
-            .collect();
-        if !names.iter().any(|name| is_of_type(value, name)) {
-            return wrong(format!("must be of the type {}", names.join(" or ")));
+        let names = types.as_array().map_or_else(|| std::slice::from_ref(types), Vec::as_slice);
+        left.draw(names.len())?;
+        let names = || names.iter().filter_map(Value::as_str);
+        if !names().any(|name| is_of_type(value, name)) {
+            return wrong(format!("must be of the type {}", names().collect::<Vec<_>>().join(" or ")));
         }
     }
-    if let Some(values) = schema.get("enum").and_then(Value::as_array)
-        && !values.iter().any(|one| equals(one, value))
-    {
-        let values: Vec<_> = values.iter().map(Value::to_string).collect();
-        return wrong(format!("must be one of {}", values.join(", ")));
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        left.draw(values.len())?;
+        if !values.iter().any(|one| equals(one, value)) {
+            let values: Vec<_> = values.iter().map(Value::to_string).collect();
+            return wrong(format!("must be one of {}", values.join(", ")));
+        }
     }
     if let Some(constant) = schema.get("const")
         && !equals(constant, value)
@@ -156,29 +172,36 @@ fn check_value(schema: &Value, value: &Value, at: &str) -> Result<(), Invalid> {
         Value::Array(items) => {
             check_range(items.len() as f64, limit("minItems"), limit("maxItems"), " entries").or_else(wrong)?;
             let Some(schema) = schema.get("items") else { return Ok(()) };
-            items.iter().enumerate().try_for_each(|(index, item)| check_value(schema, item, &format!("{at}/{index}")))
+            let check = |(index, item)| check_value(schema, item, left).map_err(|invalid| below(&index, invalid));
+            items.iter().enumerate().try_for_each(check)
         }
-        Value::Object(object) => check_object(schema, object, at),
+        Value::Object(object) => check_object(schema, object, left),
         Value::Null | Value::Bool(_) => Ok(()),
     }
 }
 
-fn check_object(schema: &Map<String, Value>, object: &Map<String, Value>, at: &str) -> Result<(), Invalid> {
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    for name in required {
+fn check_object(schema: &Map<String, Value>, object: &Map<String, Value>, left: &Comparisons) -> Result<(), Invalid> {
+    let required = schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    left.draw(required.len())?;
+    for name in required.iter().filter_map(Value::as_str) {
         if !object.contains_key(name) {
-            return Err(Invalid::new(format!("{at}/{}", escape(name)), "is missing"));
+            return Err(below(&escape(name), Invalid::new("", "is missing")));
         }
     }
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, value) in object {
-        let place = format!("{at}/{}", escape(name));
-        match (properties.and_then(|known| known.get(name)), schema.get("additionalProperties")) {
-            (Some(schema), _) | (None, Some(schema)) => check_value(schema, value, &place)?,
-            (None, None) => {}
+        if let Some(schema) =
+            properties.and_then(|known| known.get(name)).or_else(|| schema.get("additionalProperties"))
+        {
+            check_value(schema, value, left).map_err(|invalid| below(&escape(name), invalid))?;
         }
     }
     Ok(())
+}
+
+/// The same inside a part of this name.
+fn below(name: &impl Display, invalid: Invalid) -> Invalid {
+    Invalid { pointer: format!("/{name}{}", invalid.pointer), ..invalid }
 }
 
 fn check_range(number: f64, least: Option<f64>, most: Option<f64>, unit: &str) -> Result<(), String> {

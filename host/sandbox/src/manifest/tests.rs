@@ -166,3 +166,21 @@ fn grants_that_are_missing_are_listed() {
     let say = Grants { commands: list(&["say"]), ..Grants::default() };
     assert!(say.permits_command(" /say op") && !say.permits_command("op say"));
 }
+
+/// Bodies of requests come from strangers, and schemas from modules: their sizes multiply.
+#[test]
+fn a_check_compares_no_more_than_so_often() {
+    let many = |count: usize| Value::from((0..count).collect::<Vec<_>>());
+    let repeated = |value: Value, count: usize| Value::from(vec![value; count]);
+    for (items, item) in [
+        (json!({"enum": many(3_000)}), json!(2_999)),
+        (json!({"type": repeated(json!("null"), 2_000)}), json!(null)),
+        (json!({"required": repeated(json!("a"), 3_000)}), json!({"a": 0})),
+    ] {
+        let schema = Schema::new(json!({"type": "object", "properties": {"all": {"items": items}}})).unwrap();
+        let check = |count| schema.check(&json!({"all": repeated(item.clone(), count)}));
+        assert_eq!(check(50), Ok(()), "{item}");
+        let refused = check(5_000).unwrap_err();
+        assert!(refused.pointer.starts_with("/all/") && refused.reason.contains("comparisons"), "{refused}");
+    }
+}

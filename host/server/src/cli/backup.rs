@@ -20,6 +20,7 @@ use crate::erasure::{self, Eraser};
 use crate::identity;
 use crate::ids::Ids;
 use crate::modules::open_store;
+use crate::modules::service::pause_restored;
 use crate::secrets;
 use crate::values::{NetworkId, PlayerId};
 
@@ -44,6 +45,9 @@ pub(super) struct Restore {
     /// The restored hub takes the place of the one that was backed up, which does not run any more
     #[arg(long)]
     same_cluster: bool,
+    /// Modules handle events and run schedules again at once; without it they wait until they are activated again
+    #[arg(long)]
+    resume_modules: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -87,6 +91,9 @@ impl Restore {
         let module_store = open_store(&settings, &db).await?;
         let finally = async |blobs: &Blobs| {
             identity::restored(&db, &Ids::System, self.same_cluster).await?;
+            if !self.resume_modules {
+                pause_restored(&db).await?;
+            }
             forget_again(&db, &module_store, blobs, &forgotten).await
         };
         let restoring = backup::restore(&settings, &db, &module_store, tables(), &Ids::System, &self.file, finally);

@@ -68,7 +68,7 @@ async fn a_blob_store_that_disappears_is_a_fault_until_it_is_back() {
     fleet.wait_until_ready().await;
 }
 
-/// Somebody points the database's name at another hub's.
+/// The database's name is pointed at another hub's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_hubs_database_under_running_nodes_is_a_fault_until_it_is_gone() {
     let fleet = Fleet::start().await;

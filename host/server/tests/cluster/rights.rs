@@ -93,8 +93,8 @@ impl Right<'_> {
         end().await;
         let ended = Instant::now();
         let (mut answers, mut began) = (vec![(200, Value::Null); 3], ended);
-        // What is used goes on being remembered if its time begins anew with each use. Who is refused asks no more, so that
-        // it does not look like guessing.
+        // Rights in use would be remembered on if their time began anew with each use. A refused caller asks no more, so
+        // that it does not look like guessing.
         while began.duration_since(ended) <= REMEMBERED {
             began = Instant::now();
             for (node, answer) in answers.iter_mut().enumerate().filter(|(_, answer)| answer.0 < 300) {

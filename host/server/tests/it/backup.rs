@@ -3,6 +3,7 @@
 mod everything_lost;
 mod litestream;
 mod no_key;
+mod paused;
 mod postgres_wal;
 
 use std::collections::{BTreeMap, BTreeSet};

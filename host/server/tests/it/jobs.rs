@@ -25,6 +25,7 @@ const fn kind(name: &'static str, concurrency: usize, max_attempts: Option<i64>)
 static FAIR: JobKind = kind("fair", 1, None);
 static FAILING: JobKind = kind("failing", 2, Some(2));
 static LEASED: JobKind = kind("leased", 2, None);
+static HEAVY: JobKind = kind("heavy", 2, Some(1));
 static AGAIN: JobKind = kind("again", 1, None);
 static STOPPED: JobKind = kind("stopped", 1, None);
 static LONG: JobKind = kind("long", 2, None);
@@ -163,6 +164,23 @@ on_both! {
         assert!(fail(&hub.backend, &["admin", "jobs", "retry", &id]).contains("there is no job"));
         let refused = run(&hub.backend, &["admin", "jobs", "retry", "failing"]);
         assert!(String::from_utf8_lossy(&refused.stderr).contains("expected KIND/NETWORK/KEY"));
+    }
+
+    async fn a_job_over_its_budget_fails_in_words_and_ends_no_others(hub: Hub) {
+        jobs::work(&hub.app, &HEAVY, |app, job| async move {
+            let text = "x".repeat(job.key.parse::<usize>().unwrap() << 20);
+            let read: Vec<(String,)> = app.db.query("SELECT CAST($1 AS TEXT)").bind(&text).all().await?;
+            assert_eq!(read[0].0.len(), text.len());
+            Ok(JobOutcome::Done)
+        });
+        // MiB of one statement.
+        enqueue(&hub, &HEAVY, network(1), "65").await;
+        enqueue(&hub, &HEAVY, network(2), "64").await;
+        Hub::eventually("one is left", async || waiting(&hub, &HEAVY).await == 0).await;
+        let left = shown(&hub, &["list", "--kind", "heavy"]);
+        assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
+        assert_eq!((&left[0]["id"], &left[0]["state"]), (&json!(format!("heavy/{}/65", network(1))), &json!("DEAD")));
+        assert_eq!(left[0]["lastError"], "a statement reads more than 64 MiB at once");
     }
 
     async fn a_killed_nodes_job_is_taken_when_its_lease_has_run_out(hub: Hub) {

@@ -1,5 +1,6 @@
 //! Modules: uploaded, put into chains, run, stopped.
 
+mod activation;
 mod author_tools;
 mod chain_swap;
 mod cli;
@@ -51,7 +52,7 @@ async fn chain_by_force(owner: &Client, point: &str, modules: Value) -> Answer {
     owner.put(&format!("/api/manage/extension-points/{point}?force=true"), json!({"modules": modules})).await
 }
 
-async fn point(owner: &Client, point: &str) -> Value {
+pub async fn point(owner: &Client, point: &str) -> Value {
     owner.get(&format!("/api/manage/extension-points/{point}")).await.expect(200).clone()
 }
 

@@ -174,7 +174,7 @@ on_both! {
         let plan = owner.get(PLAN).await.expect(200).clone();
         assert_eq!((&plan["name"], &plan["limits"]["requestsPerSecond"]), (&json!("small"), &json!(500)));
         assert_eq!(used(&owner, "servers").await, json!({"limit": "servers", "value": 2, "used": 0}));
-        // Where the plan says nothing the hub's own bound holds.
+        // The hub's own bound holds if the plan says nothing.
         assert_eq!(used(&owner, "reports").await["value"], Limit::Reports.bound());
         register(&owner, "a", json!({})).await;
         join(&owner, "a", 1).await;

@@ -95,7 +95,7 @@ async fn servers(scale: &mut Scale, client: &Client) {
         json!({"serverId": format!("s{at}"), "serverType": "lobby", "host": "10.0.0.7", "port": 25565,
             "maxPlayers": 100, "worlds": worlds})
     };
-    // As many worlds as a server has room for.
+    // The most worlds that a server has room for.
     let mut worlds = 12;
     while scale.fill(client, [post("/api/plugin/servers/register", server(0, worlds))]).await == 0 {
         worlds -= 1;

@@ -60,7 +60,7 @@ pub async fn weigh(scale: &mut Scale) {
             (Method::POST, "/api/manage/webhooks".to_owned(), body)
         })
     };
-    // As many as a network may have.
+    // The most that a network may have.
     let made = scale.fill(&owner, hooks("DISCORD", 10).chain(hooks("STANDARD", 10))).await;
     scale.check(made == 20, format!("{made} webhooks"));
     let mut stream = owner.request(Method::GET, "/api/plugin/events?types=SERVER_ONLINE").send().await.unwrap();
@@ -68,7 +68,7 @@ pub async fn weigh(scale: &mut Scale) {
     for (at, (name, text)) in NAMES.into_iter().enumerate() {
         let register = |server: Value| (Method::POST, "/api/plugin/servers/register".to_owned(), server);
         let mut worlds = 64;
-        // As many as the server has room for; this one sends messages, too.
+        // The most that the server has room for; this one sends messages, too.
         let before = arrived.load(Ordering::SeqCst);
         while scale.fill(&owner, [register(server(&format!("a{at}"), text, worlds))]).await == 0 {
             worlds -= 1;

@@ -1,13 +1,14 @@
 //! `GET /api/manage/openapi.json`: the hub's document with the network's own routes.
 
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::State;
 use hub_sandbox::manifest::{Encoding, Endpoint, Method, Schema, Signature};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::state::{self, ServedEndpoint};
+use super::state::{self, NetworkEndpoints, ServedEndpoint};
 use crate::app::App;
 use crate::auth::ModulesRead;
 use crate::endpoints::{Endpoints, endpoints};
@@ -42,52 +43,117 @@ pub(super) fn router() -> Endpoints {
 /// parameters and schemas are those of the manifests. Each has the tag `x:` and its module's name.
 #[utoipa::path(get, path = "/api/manage/openapi.json", operation_id = "get_network_openapi", tag = "Modules",
     security(("apiKey" = ["modules:read"])), responses((status = 200, body = Object, description = "OpenAPI 3.1")))]
-async fn openapi(ModulesRead(caller): ModulesRead, State(app): State<App>) -> Result<Json<Value>, ApiError> {
-    let mut document = app.state::<HubDocument>().get().cloned().unwrap_or_default();
-    if let Some(endpoints) = state::of(&app, caller.network).await? {
-        add_routes(&mut document, caller.network, &endpoints.routes);
-    }
-    Ok(Json(document))
+async fn openapi(ModulesRead(caller): ModulesRead, State(app): State<App>) -> Result<Json<Document>, ApiError> {
+    let hub = app.state::<HubDocument>().get();
+    let endpoints = state::of(&app, caller.network).await?;
+    Ok(Json(Document::new(hub, caller.network, endpoints)))
 }
 
-/// Adds the routes of a network.
-fn add_routes(document: &mut Value, network: NetworkId, routes: &[ServedEndpoint]) {
-    let (mut modules, mut ids) = (BTreeSet::new(), BTreeSet::new());
-    let mut added = vec![];
-    for ServedEndpoint { module, version, endpoint, .. } in routes {
-        modules.insert((module.as_str(), *version));
-        let id = format!("x_{module}_{}_{}", endpoint.method.name().to_lowercase(), endpoint.path);
-        let id: String = id.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
-        let path = format!("/{module}/{}", endpoint.path);
-        added.push((
-            format!("/api/plugin/x{path}"),
-            operation(module, endpoint, &unique(&mut ids, &id), false),
-            endpoint,
-        ));
-        if endpoint.public {
-            let id = unique(&mut ids, &format!("{id}_public"));
-            added.push((format!("/api/public/x/{network}{path}"), operation(module, endpoint, &id, true), endpoint));
+/// The document. Its routes are made one by one while it is written: their schemas, each of them twice, would take many
+/// times the size of their text.
+struct Document {
+    hub: Option<&'static Value>,
+    endpoints: Option<Arc<NetworkEndpoints>>,
+    /// Operations of each path.
+    paths: BTreeMap<String, Vec<Operation>>,
+}
+
+/// An operation of the document.
+struct Operation {
+    /// Place of its endpoint.
+    at: usize,
+    id: String,
+    is_public: bool,
+}
+
+impl Document {
+    fn new(hub: Option<&'static Value>, network: NetworkId, endpoints: Option<Arc<NetworkEndpoints>>) -> Self {
+        let (mut paths, mut ids) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::new());
+        let mut document = Self { hub, endpoints, paths: BTreeMap::new() };
+        for (at, ServedEndpoint { module, endpoint, .. }) in document.routes().iter().enumerate() {
+            let id = format!("x_{module}_{}_{}", endpoint.method.name().to_lowercase(), endpoint.path);
+            let id: String = id.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
+            let path = format!("/{module}/{}", endpoint.path);
+            let private = Operation { at, id: unique(&mut ids, &id), is_public: false };
+            paths.entry(format!("/api/plugin/x{path}")).or_default().push(private);
+            if endpoint.public {
+                let public = Operation { at, id: unique(&mut ids, &format!("{id}_public")), is_public: true };
+                paths.entry(format!("/api/public/x/{network}{path}")).or_default().push(public);
+            }
         }
+        document.paths = paths;
+        document
     }
-    let Some(paths) = document.get_mut("paths").and_then(Value::as_object_mut) else { return };
-    for (path, operation, endpoint) in added {
-        let item = paths.entry(path).or_insert_with(|| json!({}));
-        item[endpoint.method.name().to_lowercase()] = operation;
+
+    fn routes(&self) -> &[ServedEndpoint] {
+        self.endpoints.as_ref().map_or(&[], |endpoints| &endpoints.routes)
     }
-    let tags = modules.iter().map(|(module, version)| {
-        json!({"name": format!("x:{module}"), "description": format!("Routes of the module `{module}`, version {version}.")})
-    });
-    match document.get_mut("tags").and_then(Value::as_array_mut) {
-        Some(known) => known.extend(tags),
-        None => document["tags"] = tags.collect(),
+
+    /// The operations of a path, by method.
+    fn item(&self, operations: &[Operation]) -> Value {
+        let operations = operations.iter().filter_map(|Operation { at, id, is_public }| {
+            let ServedEndpoint { module, endpoint, .. } = self.routes().get(*at)?;
+            Some((endpoint.method.name().to_lowercase(), operation(module, endpoint, id, *is_public)))
+        });
+        Value::Object(operations.collect())
     }
 }
 
-/// An id that no other operation has.
-fn unique(ids: &mut BTreeSet<String>, id: &str) -> String {
-    let numbered = (2..).map(|number| format!("{id}_{number}"));
-    let free = std::iter::once(id.to_owned()).chain(numbered).find(|id| !ids.contains(id)).unwrap_or_default();
-    ids.insert(free.clone());
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        for (key, value) in self.hub.and_then(Value::as_object).into_iter().flatten() {
+            match (key.as_str(), value) {
+                ("paths", Value::Object(paths)) => map.serialize_entry(key, &Paths(self, paths))?,
+                ("tags", Value::Array(tags)) => map.serialize_entry(key, &Tags(self, tags))?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// All paths: the hub's, then the network's.
+struct Paths<'a>(&'a Document, &'a Map<String, Value>);
+
+impl Serialize for Paths<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(document, hub) = self;
+        let mut map = to.serialize_map(None)?;
+        for (path, item) in *hub {
+            map.serialize_entry(path, item)?;
+        }
+        for (path, operations) in &document.paths {
+            map.serialize_entry(path, &document.item(operations))?;
+        }
+        map.end()
+    }
+}
+
+/// All tags: the hub's, then one of each module.
+struct Tags<'a>(&'a Document, &'a [Value]);
+
+impl Serialize for Tags<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(document, hub) = self;
+        let modules: BTreeSet<_> = document.routes().iter().map(|it| (it.module.as_str(), it.version)).collect();
+        let described = |(module, version)| {
+            let description = format!("Routes of the module `{module}`, version {version}.");
+            json!({"name": format!("x:{module}"), "description": description})
+        };
+        to.collect_seq(hub.iter().cloned().chain(modules.into_iter().map(described)))
+    }
+}
+
+/// An id that no other operation has. `ids` has the highest number of each.
+fn unique(ids: &mut BTreeMap<String, usize>, id: &str) -> String {
+    let (mut free, mut number) = (id.to_owned(), ids.get(id).copied().unwrap_or(1));
+    while ids.contains_key(&free) {
+        number += 1;
+        free = format!("{id}_{number}");
+    }
+    ids.insert(id.to_owned(), number);
+    ids.entry(free.clone()).or_insert(1);
     free
 }
 
@@ -179,4 +245,17 @@ fn shown(signature: &Signature) -> Value {
         fields.remove("secret");
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_however_many_begin_alike() {
+        let mut ids = BTreeMap::new();
+        let all: Vec<_> = ["a", "a", "a_2", "a", "b"].map(|id| unique(&mut ids, id)).into();
+        assert_eq!(all, ["a", "a_2", "a_2_2", "a_3", "b"]);
+        assert_eq!((0..20_000).map(|_| unique(&mut ids, "c")).collect::<BTreeSet<_>>().len(), 20_000);
+    }
 }

@@ -25,7 +25,8 @@ pub(in crate::modules) async fn check(app: &App, network: NetworkId, specs: &[Li
             return Err(ModulesError::PointNotOffered(spec.name.clone(), spec.version, Point::Endpoints));
         };
         if let Err(invalid) = manifest.check_config(&serde_json::to_string(&spec.config)?) {
-            return Err(ModulesError::InvalidConfig { at, path: invalid.pointer, reason: invalid.reason });
+            let (path, reason) = (invalid.pointer, invalid.reason);
+            return Err(ModulesError::InvalidConfig { at: Some(at), path, reason });
         }
         let mut needs = manifest.needs;
         let signed = manifest.endpoints.iter().filter_map(|endpoint| Some(endpoint.signature.as_ref()?.secret()));

@@ -22,6 +22,9 @@ use crate::modules::store::versions;
 use crate::values::NetworkId;
 use hub_base::keyed_lock::KeyedLock;
 
+/// Pause before a module that could not be loaded is tried again.
+const LOAD_PAUSE: Millis = 1_000;
+
 /// Endpoints of the networks that this node owns.
 #[derive(Default)]
 pub(in crate::modules) struct EndpointState {
@@ -55,8 +58,9 @@ pub(super) struct NetworkEndpoints {
     chain: Arc<ActiveChain>,
     pub(super) routes: Vec<ServedEndpoint>,
     max_calls: usize,
+    made_at: Millis,
     /// Calls at once.
-    pub(super) calls: Semaphore,
+    pub(super) calls: Arc<Semaphore>,
 }
 
 /// One endpoint of an active module.
@@ -135,13 +139,19 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
     let limits = ModuleLimits::of(app, network).await?;
     chain.set_limits(limits);
     let max_calls = limits.max_calls(Point::Endpoints);
+    let now = app.clock.now();
     let is_current = |known: &NetworkEndpoints| {
-        let is_whole = known.routes.iter().all(|route| route.link.is_some());
+        // Strangers may ask at once, and often.
+        let is_new = (known.made_at..known.made_at.saturating_add(LOAD_PAUSE)).contains(&now);
+        let is_whole = is_new || known.routes.iter().all(|route| route.link.is_some());
         Arc::ptr_eq(&known.chain, &chain) && known.max_calls == max_calls && is_whole
     };
-    if let Some(known) = known.filter(|known| is_current(known)) {
-        return Ok(Some(known));
-    }
+    let calls = match known {
+        Some(known) if is_current(&known) => return Ok(Some(known)),
+        // Calls under way go on.
+        Some(known) if known.max_calls == max_calls => Arc::clone(&known.calls),
+        _ => Arc::new(Semaphore::new(max_calls)),
+    };
     let mut routes = vec![];
     for (spec, link) in chain.links() {
         let link = if let Some(link) = link {
@@ -161,7 +171,7 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
             grants: spec.grants.clone().unwrap_or_default(),
         }));
     }
-    let loaded = Arc::new(NetworkEndpoints { chain, routes, max_calls, calls: Semaphore::new(max_calls) });
+    let loaded = Arc::new(NetworkEndpoints { chain, routes, max_calls, made_at: now, calls });
     state.networks.lock().insert(network, Arc::clone(&loaded));
     Ok(Some(loaded))
 }

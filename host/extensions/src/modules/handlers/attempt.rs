@@ -16,6 +16,8 @@ use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
 use crate::events::{self, EventKind};
 use crate::limits;
+use crate::metric_recorder::MetricRecorder;
+use crate::metric_recorder::table::{DEAD_LETTERS, TICKS};
 use crate::modules::Modules;
 use crate::modules::applying::{NotCommitted, RefusedEffect, prepare};
 use crate::modules::handlers::call_id::{call_of, of_attempt};
@@ -322,6 +324,9 @@ impl Attempt<'_> {
     }
 
     fn succeeded(&self) -> Ended {
+        if self.source == Source::Tick {
+            self.app.state::<MetricRecorder>().counter(&TICKS, &["ok"]).increment(1);
+        }
         if self.kind == LetterKind::Event {
             self.figures.count(|counts| counts.delivered += 1);
         }
@@ -373,6 +378,12 @@ impl Attempt<'_> {
                 Ok((Ended::Done, dropped))
             })
             .await?;
+        if is_last && !is_letter && stored.0 == Ended::Done {
+            app.state::<MetricRecorder>().counter(&DEAD_LETTERS, &[self.kind.as_str()]).increment(1);
+            if self.source == Source::Tick {
+                app.state::<MetricRecorder>().counter(&TICKS, &["failed"]).increment(1);
+            }
+        }
         if stored.1 > 0 {
             self.figures.count(|counts| counts.dropped_dead_letters += i64::try_from(stored.1).unwrap_or(0));
         }
@@ -466,7 +477,7 @@ fn to_call(context: &CallContext) -> Call {
 }
 
 fn to_tick(event: &QueuedEvent) -> Tick {
-    // As it was written when the tick began.
+    // Written when the tick began.
     serde_json::from_str(&event.data).unwrap_or_else(|_| Tick {
         schedule: event.name.clone(),
         due_at_ms: u64::try_from(event.at).unwrap_or(0),

@@ -114,7 +114,7 @@ fn fan(
         let Some(row) = rows.get(module) else { continue };
         let is_own = match name.as_str() {
             "MODULE_EVENT" => !row.handles_own && named() == Some(module),
-            "MODULE_DEAD_LETTER" => named() == Some(module),
+            "MODULE_DEAD_LETTER" | "MODULE_LAGGING" => named() == Some(module),
             _ => false,
         };
         if is_own {

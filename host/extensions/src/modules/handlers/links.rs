@@ -26,7 +26,7 @@ use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{Beginning, LinkSpec};
 use crate::modules::service::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
-use crate::modules::store::versions;
+use crate::modules::store::{activations, versions};
 use crate::values::NetworkId;
 
 /// Time for which the events of a module that was taken out are still queued.
@@ -92,7 +92,7 @@ pub(super) async fn manifest_of(
 pub(super) fn check_config(at: usize, spec: &LinkSpec, manifest: &Manifest) -> Result<(), ModulesError> {
     let config = serde_json::to_string(&spec.config)?;
     manifest.check_config(&config).map_err(|invalid| ModulesError::InvalidConfig {
-        at,
+        at: Some(at),
         path: invalid.pointer,
         reason: invalid.reason,
     })
@@ -313,6 +313,7 @@ pub(in crate::modules) async fn end_of_module(
     if versions::count_of_name(tx, network, module).await? == 0 {
         revoke(app, tx, network, module, None).await?;
         schedules::end_of_module(tx, network, module).await?;
+        activations::delete(tx, network, module).await?;
     }
     Ok(())
 }
@@ -362,7 +363,7 @@ pub(in crate::modules) async fn stats(
 /// The network's handlers by name, as its chain is now. A module that cannot be loaded is left out: its events wait.
 pub(super) async fn handlers(app: &App, network: NetworkId) -> Result<HashMap<String, Handler>, ModulesError> {
     let chains = app.state::<Modules>().load_chains(app, network).await?;
-    let Some(chain) = chains.get(Point::Events) else { return Ok(HashMap::new()) };
+    let Some(chain) = chains.get(Point::Events).filter(|chain| !chain.is_paused) else { return Ok(HashMap::new()) };
     if let Ok(limits) = ModuleLimits::of(app, network).await {
         chain.set_limits(limits);
     }

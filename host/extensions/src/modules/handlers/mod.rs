@@ -20,6 +20,7 @@ mod effects;
 mod emitted;
 mod fan_out;
 mod key_queues;
+mod lagging;
 mod links;
 mod model;
 mod pauses;
@@ -41,6 +42,8 @@ pub use state::recount;
 
 pub(super) use dead_letters::DeadLetterEvent;
 pub use emitted::ModuleEvent;
+pub(super) use lagging::LaggingEvent;
+pub use lagging::collect_metrics;
 
 pub(super) use dead_letters::{delete, letter_id, list, retry, retry_all};
 pub(super) use emitted::publish as publish_emitted;

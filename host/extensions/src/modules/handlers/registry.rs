@@ -9,7 +9,9 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::app::App;
+use crate::clock::Moment;
 use crate::modules::handlers::backlog::Backlog;
+use crate::modules::handlers::lagging::{TOLD_AGAIN, Waiting};
 use crate::modules::handlers::model::HandlerCounts;
 use crate::values::NetworkId;
 
@@ -21,6 +23,8 @@ pub(in crate::modules) struct Handlers {
     due: Mutex<HashSet<NetworkId>>,
     /// Notified when there is one.
     pub(super) wake: Notify,
+    /// What waits for handlers, as of the last look.
+    pub(super) waiting: Mutex<Waiting>,
     /// Networks whose schedules and timers a task runs, and whether it is to look again.
     serving: Mutex<HashMap<NetworkId, bool>>,
 }
@@ -62,6 +66,8 @@ pub(in crate::modules) struct ModuleHandlers {
     pub(super) running: AtomicUsize,
     /// Dead letters that are being retried.
     retrying: Mutex<HashSet<i64>>,
+    /// Moment at which its lag was told.
+    lag_told: Mutex<Option<Moment>>,
     /// Held by each call; alone by one that conflicts with others again and again.
     pub(in crate::modules) alone: tokio::sync::RwLock<()>,
     /// Number of the OVERFLOW that takes the events beyond the bound.
@@ -199,6 +205,16 @@ impl ModuleHandlers {
     pub(super) fn begin_call(&self) -> RunningCall<'_> {
         self.running.fetch_add(1, Ordering::Relaxed);
         RunningCall(&self.running)
+    }
+
+    /// True if its lag was not told for a while.
+    pub(super) fn is_lag_to_be_told(&self, now: Moment) -> bool {
+        self.lag_told.lock().is_none_or(|told| now.saturating_since(told) >= TOLD_AGAIN)
+    }
+
+    /// Notes that its lag was told.
+    pub(super) fn lag_was_told(&self, now: Moment) {
+        *self.lag_told.lock() = Some(now);
     }
 
     /// Claims a dead letter for a retry, until the answer is dropped; none if it is being retried.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Error, with_tenant};
+use hub_db::Error;
 
 use crate::app::App;
 use crate::background::{every, every_settled};
@@ -11,18 +11,20 @@ use crate::cluster::ShardRegistry;
 use crate::modules::handlers::registry::{Handlers, NetworkHandlers};
 use crate::modules::handlers::schedules;
 use crate::modules::handlers::store::queue;
-use crate::modules::handlers::{sweep, turn};
-use crate::panics::catch_panic;
+use crate::modules::handlers::{lagging, sweep, turn};
+use crate::side_by_side;
 use crate::values::NetworkId;
 
 /// Interval of searches for events that another node queued, or left.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const LAG_INTERVAL: Duration = Duration::from_secs(10);
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Starts the background work.
 pub(in crate::modules) fn start(app: &App) {
     app.spawn(watch(app.clone()));
     every(app, POLL_INTERVAL, "find the queued events of handlers", find_queued);
+    every(app, LAG_INTERVAL, "look for handlers that lag", lagging::look);
     every(app, POLL_INTERVAL, "store the figures of handlers", sweep::store_counts);
     every_settled(app, POLL_INTERVAL, "find due schedules and timers", schedules::find_due);
     every_settled(app, SWEEP_INTERVAL, "delete old dead letters and kept handlers", sweep::delete_old);
@@ -54,10 +56,7 @@ async fn watch(app: App) {
 }
 
 async fn serve(app: App, network: NetworkId, handlers: Arc<NetworkHandlers>) {
-    let work = with_tenant(network.0, async { turn::run(&app, network, &handlers).await });
-    if let Some(Err(error)) = catch_panic("hand events over", work).await {
-        tracing::warn!(%network, %error, "handing events over was interrupted and will be resumed");
-    }
+    side_by_side::serve(network, "hand events over", async { turn::run(&app, network, &handlers).await }).await;
     if handlers.end_turn() && !app.stopping().is_cancelled() {
         app.state::<Handlers>().wake_network(network);
     }

@@ -1,5 +1,6 @@
 //! `/api/manage/modules` and `/api/manage/extension-points`.
 
+mod activation;
 mod calls;
 mod dead_letters;
 mod dry_run;
@@ -24,6 +25,10 @@ pub(super) fn router() -> Endpoints {
         versions::find,
         versions::download,
         versions::delete,
+        activation::get,
+        activation::put: retry_on_owner,
+        activation::delete: retry_on_owner,
+        activation::roll_back: retry_on_owner,
         points::get,
         points::put: retry_on_owner,
         points::roll_back: retry_on_owner,

@@ -33,10 +33,14 @@ pub(super) struct ExtensionPoint {
     #[schema(example = 1)]
     revision: i64,
     /// In order of execution.
-    modules: Vec<ActiveModule>,
+    pub(super) modules: Vec<ActiveModule>,
     /// Scope of the figures: NODE, the calls of the answering hub node since it started.
     #[schema(value_type = String, example = "NODE")]
     counted: &'static str,
+    /// Only if true: its modules wait since a backup was restored, until the chain is put again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) paused: Option<bool>,
     /// Only at `events`: modules that were taken out, and whose events are still queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -65,20 +69,20 @@ struct Kept {
 /// A module that failed its trial call.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ChainWarning)]
-struct Warning {
-    name: String,
-    version: i64,
+pub(super) struct Warning {
+    pub(super) name: String,
+    pub(super) version: i64,
     /// Reason, and its last log lines.
-    message: String,
+    pub(super) message: String,
 }
 
 /// A module in a chain, with statistics of its calls.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChainModule)]
-struct ActiveModule {
+pub(super) struct ActiveModule {
     #[serde(flatten)]
-    link: LinkSpec,
+    pub(super) link: LinkSpec,
     calls: u64,
     /// Calls that trapped, exceeded a limit, gave an invalid answer or could not be run.
     failures: u64,
@@ -184,7 +188,7 @@ impl From<ShadowStats> for Shadow {
 pub(super) struct PutChainQuery {
     /// Activate modules even if their trial call fails, for example because the configuration expects other input.
     #[param(required = false)]
-    force: Option<bool>,
+    pub(super) force: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -231,7 +235,8 @@ pub(super) fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) 
         }
     });
     let revision = chain.map_or(0, |chain| chain.revision);
-    ExtensionPoint { point, revision, modules: modules.collect(), counted: "NODE", kept: None, warnings: None }
+    let paused = chain.and_then(|chain| chain.is_paused.then_some(true));
+    ExtensionPoint { point, revision, modules: modules.collect(), counted: "NODE", paused, kept: None, warnings: None }
 }
 
 /// Adds the figures of handlers at `events`.

@@ -42,7 +42,7 @@ pub(super) struct Module {
     /// Version of the contract it was written against; null until it is READY.
     #[schema(example = "1.0.0")]
     world_version: Option<String>,
-    /// What it handles and needs, as its build wrote it; null for a module without a manifest.
+    /// List of what it handles and needs, as its build wrote it; null for a module without a manifest.
     #[schema(value_type = Option<Object>)]
     manifest: Option<Box<RawValue>>,
     state: ModuleState,

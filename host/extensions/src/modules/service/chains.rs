@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hub_db::Tx;
 use hub_sandbox::Link;
 use hub_sandbox::contract::Point;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
-use crate::audit::{self, Action, Change};
+use crate::audit::{self, Action};
 use crate::auth::{Origin, Scopes};
 use crate::cluster::{RequestLease, ShardRegistry};
 use crate::modules::Modules;
@@ -17,12 +18,13 @@ use crate::modules::endpoints;
 use crate::modules::handlers::{self, Activation, CheckedLink, CheckedSchedules};
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
+use crate::modules::service::activation;
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::service::revisions;
 use crate::modules::state::{ActiveChain, NetworkChains};
 use crate::modules::store::revisions::{self as kept, NewRevision};
-use crate::modules::store::{chains as store, versions};
+use crate::modules::store::{activations, chains as store, versions};
 use crate::values::{NetworkId, hex};
 
 /// Modules in the chain of one extension point.
@@ -35,6 +37,12 @@ pub(in crate::modules) async fn get(
     point: Point,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     Ok(app.state::<Modules>().load_chains(app, network).await?.get(point))
+}
+
+/// Has the modules that act by themselves wait until they are activated again: a backup was restored, and what they do
+/// outside of the hub would be done twice.
+pub async fn pause_restored(db: &hub_db::Db) -> Result<(), hub_db::Error> {
+    store::pause(db).await
 }
 
 /// A module that failed its trial: name, version and reason.
@@ -58,22 +66,39 @@ pub(in crate::modules) async fn put(
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     revisions::check(&app.db, network, point, caller).await?;
-    let links = make_links(app, network, &chains, point, &specs).await?;
-    let checked = authorize(app, network, &chains, point, &mut specs, caller).await?;
-    let failed = run_trials(app, &chains, point, &specs, &links).await?;
-    let previous = chains.get(point);
-    let is_in_place =
-        |spec: &LinkSpec| previous.iter().flat_map(|chain| &chain.specs).any(|before| is_same_trial(before, spec));
-    if let Some((at, why)) = failed.iter().find(|(at, _)| !force && !is_in_place(&specs[*at])) {
-        return Err(ModulesError::FailedTrial { at: *at, name: specs[*at].name.clone(), why: why.clone() });
-    }
-    let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
-    let change = (caller, Action::ChainPut);
-    let chain = replace(app, network, &chains, point, specs, links, lease, &checked, change).await?;
+    activation::carry_over(&mut specs, chains.get(point).as_deref());
+    activation::check_together(&chains, point, &specs)?;
+    let (chain, failed) = prepare(app, network, &chains, point, specs, force, caller).await?;
+    replace(app, network, &chains, Change::of(chain, Action::ChainPut), lease, caller).await?;
+    let chain = chains.get(point);
     if let Some(chain) = &chain {
         chain.close_breakers();
     }
     Ok((chain, failed))
+}
+
+/// Loads, checks and tries the modules of a chain. Returns those that failed, too.
+pub(super) async fn prepare(
+    app: &App,
+    network: NetworkId,
+    chains: &NetworkChains,
+    point: Point,
+    mut specs: Vec<LinkSpec>,
+    force: bool,
+    caller: &ChainCaller,
+) -> Result<(NewChain, Vec<FailedTrial>), ModulesError> {
+    let links = make_links(app, network, chains, point, &specs).await?;
+    let checked = authorize(app, network, chains, point, &mut specs, caller).await?;
+    let failed = run_trials(app, chains, point, &specs, &links).await?;
+    let previous = chains.get(point);
+    let is_in_place =
+        |spec: &LinkSpec| previous.iter().flat_map(|chain| &chain.specs).any(|before| is_same_trial(before, spec));
+    if let Some((at, why)) = failed.iter().find(|(at, _)| !force && !is_in_place(&specs[*at])) {
+        let (place, name) = (format!("modules[{at}]"), specs[*at].name.clone());
+        return Err(ModulesError::FailedTrial { place, name, why: why.clone() });
+    }
+    let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
+    Ok((NewChain { point, specs, links, checked }, failed))
 }
 
 /// True if the trials of both would be the same.
@@ -146,9 +171,34 @@ async fn bring_back(
     lease: &RequestLease,
     (caller, action): (&ChainCaller, Action),
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
+    activation::check_together(chains, point, &specs)?;
     let links = make_links(app, network, chains, point, &specs).await?;
     let checked = authorize(app, network, chains, point, &mut specs, caller).await?;
-    replace(app, network, chains, point, specs, links, lease, &checked, (caller, action)).await
+    let chain = NewChain { point, specs, links, checked };
+    replace(app, network, chains, Change::of(chain, action), lease, caller).await?;
+    Ok(chains.get(point))
+}
+
+/// A chain that is to be stored.
+pub(super) struct NewChain {
+    pub(super) point: Point,
+    pub(super) specs: Vec<LinkSpec>,
+    links: Vec<Arc<Link>>,
+    checked: Checked,
+}
+
+/// Chains that are stored together.
+pub(super) struct Change<'a> {
+    pub(super) chains: Vec<NewChain>,
+    pub(super) action: Action,
+    /// Name of a module that is activated, and its links before, as JSON.
+    pub(super) activation: Option<(&'a str, &'a str)>,
+}
+
+impl Change<'_> {
+    fn of(chain: NewChain, action: Action) -> Self {
+        Self { chains: vec![chain], action, activation: None }
+    }
 }
 
 /// Caller who changes a chain.
@@ -160,12 +210,12 @@ pub(in crate::modules) struct ChainCaller {
 }
 
 /// Fills in what the point decides, and refuses what belongs to another one.
-fn normalize(specs: &mut [LinkSpec], point: Point) -> Result<(), ModulesError> {
+pub(super) fn normalize(specs: &mut [LinkSpec], point: Point) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
     for at in 0..specs.len() {
         let (before, rest) = specs.split_at_mut(at);
         let Some(spec) = rest.first_mut() else { continue };
-        (spec.granted_by, spec.granted_at) = (None, None);
+        (spec.granted_by, spec.granted_at, spec.activation) = (None, None, None);
         if point != Point::Events && spec.from.is_some() {
             return invalid(at, "from`: only modules at `events` have a beginning");
         }
@@ -218,8 +268,8 @@ async fn authorize(
         let known = stored(&spec.name);
         // Lower limits are nobody's privilege.
         let is_same = known.is_some_and(|known| {
-            let LinkSpec { limits, from, granted_by, granted_at, .. } = spec.clone();
-            LinkSpec { limits, from, granted_by, granted_at, ..known.clone() } == *spec
+            let LinkSpec { limits, from, activation, granted_by, granted_at, .. } = spec.clone();
+            LinkSpec { limits, from, activation, granted_by, granted_at, ..known.clone() } == *spec
         });
         if let Some(known) = known.filter(|_| is_same) {
             (spec.granted_by, spec.granted_at) = (known.granted_by.clone(), known.granted_at);
@@ -232,7 +282,7 @@ async fn authorize(
 }
 
 /// Checks the parts that need no look-up.
-fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), ModulesError> {
+pub(super) fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
     if specs.len() > MAX_LINKS {
         return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {MAX_LINKS} modules")));
@@ -286,77 +336,99 @@ async fn make_links(
     Ok(links)
 }
 
-/// Stores the chain, then swaps it in; calls in between run the previous one. It is stored only while this node owns
-/// the network, so that the next owner reads the new one.
-#[expect(clippy::too_many_arguments, reason = "what is stored, and who stores it where")]
-async fn replace(
+/// Stores chains in one transaction, then swaps them in; calls in between run the previous ones. They are stored only while
+/// this node owns the network, so that the next owner reads the new ones.
+pub(super) async fn replace(
     app: &App,
     network: NetworkId,
     chains: &NetworkChains,
-    point: Point,
-    specs: Vec<LinkSpec>,
-    links: Vec<Arc<Link>>,
+    mut change: Change<'_>,
     lease: &RequestLease,
-    checked: &Checked,
-    (caller, action): (&ChainCaller, Action),
-) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
-    let (origin, previous) = (&caller.origin, chains.get(point));
-    let is_handling = point == Point::Events;
-    if is_handling {
+    caller: &ChainCaller,
+) -> Result<(), ModulesError> {
+    let origin = &caller.origin;
+    if let Some(new) = change.chains.iter().find(|new| new.point == Point::Events) {
         // Refused before it subscribes, which is a transaction of its own.
         app.db.transaction(async |mut tx| Ok::<_, ModulesError>(origin.still_may(&mut tx).await?)).await?;
-        handlers::begin(app, network, &checked.events).await?;
+        handlers::begin(app, network, &new.checked.events).await?;
     }
-    let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());
-    if unchanged {
-        return Ok(previous);
+    change.chains.retain(|new| {
+        let previous = chains.get(new.point);
+        previous
+            .map_or(!new.specs.is_empty(), |chain| chain.specs != new.specs || !chain.is_complete() || chain.is_paused)
+    });
+    if change.chains.is_empty() {
+        return Ok(());
     }
-    let (chain, actor) = (serde_json::to_string(&specs)?, serde_json::to_string(&origin.actor)?);
-    let names: BTreeSet<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    let now = app.clock.now();
-    let stored = app
-        .db
-        .transaction(async |mut tx| {
-            origin.still_may(&mut tx).await?;
-            if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
-                return Err(ModulesError::Moving);
-            }
-            // Again, now that no other change can come in between.
-            revisions::check(&mut tx, network, point, caller).await?;
-            // Sorted by name, so that two changes never deadlock.
-            for name in &names {
-                versions::lock_name(&mut tx, network, name).await?;
-            }
-            for spec in &specs {
-                if !versions::is_ready(&mut tx, network, &spec.name, spec.version).await? {
-                    return Err(ModulesError::UnknownVersion(spec.name.clone(), spec.version));
-                }
-            }
-            let shown_before = previous.as_ref().map_or(vec![], |chain| shown(&chain.specs));
-            let change = Change::new(action, point.name()).before(shown_before).after(shown(&specs));
-            audit::record(&mut tx, network, origin, change).await?;
-            let before = previous.as_ref().map_or(&[][..], |chain| &chain.specs);
-            if is_handling {
-                handlers::follow(app, &mut tx, network, &Activation { links: &checked.events, before }).await?;
-            }
-            if point == Point::Schedules {
-                handlers::follow_schedules(&mut tx, network, &checked.schedules, before, now).await?;
-            }
-            let revision = store::put(&mut tx, network, point.name(), &chain, now).await?;
-            let new = NewRevision { revision, chain: &chain, actor: &actor, created_at: now };
-            kept::insert(&mut tx, network, point.name(), &new).await?;
-            Ok(revision)
-        })
-        .await;
+    let stored =
+        app.db.transaction(async |mut tx| store_all(app, &mut tx, network, chains, &change, caller).await).await;
     match &stored {
         Ok(_) => lease.release(),
         Err(ModulesError::Moving) => lease.retry_on_owner(),
         Err(_) => {}
     }
-    let revision = stored?;
-    chains.set(ActiveChain::new(point, revision, specs, links.into_iter().map(Some).collect()));
-    if is_handling {
-        handlers::restore(app, network);
+    for (new, revision) in change.chains.into_iter().zip(stored?) {
+        let links = new.links.into_iter().map(Some).collect();
+        chains.set(ActiveChain::new(new.point, revision, new.specs, links));
+        if new.point == Point::Events {
+            handlers::restore(app, network);
+        }
     }
-    Ok(chains.get(point))
+    Ok(())
+}
+
+/// Stores chains. Returns their revisions.
+async fn store_all(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    chains: &NetworkChains,
+    change: &Change<'_>,
+    caller: &ChainCaller,
+) -> Result<Vec<i64>, ModulesError> {
+    let (origin, now) = (&caller.origin, app.clock.now());
+    origin.still_may(tx).await?;
+    if !app.state::<ShardRegistry>().lock_lease(tx, network).await? {
+        return Err(ModulesError::Moving);
+    }
+    for new in &change.chains {
+        // Again, now that no other change can come in between.
+        revisions::check(&mut *tx, network, new.point, caller).await?;
+    }
+    let specs = || change.chains.iter().flat_map(|new| &new.specs);
+    // Sorted by name, so that two changes never deadlock.
+    for name in specs().map(|spec| spec.name.as_str()).collect::<BTreeSet<_>>() {
+        versions::lock_name(tx, network, name).await?;
+    }
+    for spec in specs() {
+        if !versions::is_ready(tx, network, &spec.name, spec.version).await? {
+            return Err(ModulesError::UnknownVersion(spec.name.clone(), spec.version));
+        }
+    }
+    let actor = serde_json::to_string(&origin.actor)?;
+    let mut stored = vec![];
+    for NewChain { point, specs, checked, .. } in &change.chains {
+        let previous = chains.get(*point);
+        let before = previous.as_ref().map_or(&[][..], |chain| &chain.specs);
+        let told = audit::Change::new(change.action, point.name()).before(shown(before)).after(shown(specs));
+        audit::record(tx, network, origin, told).await?;
+        match point {
+            Point::Events => {
+                handlers::follow(app, tx, network, &Activation { links: &checked.events, before }).await?;
+            }
+            Point::Schedules => {
+                handlers::follow_schedules(tx, network, &checked.schedules, before, now).await?;
+            }
+            _ => {}
+        }
+        let chain = serde_json::to_string(specs)?;
+        let revision = store::put(tx, network, point.name(), &chain, now).await?;
+        let new = NewRevision { revision, chain: &chain, actor: &actor, created_at: now };
+        kept::insert(tx, network, point.name(), &new).await?;
+        stored.push(revision);
+    }
+    if let Some(activation) = change.activation {
+        activations::put(tx, network, activation, now).await?;
+    }
+    Ok(stored)
 }

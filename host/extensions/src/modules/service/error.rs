@@ -44,22 +44,22 @@ pub enum ModulesError {
     InvalidChain(String),
     /// A new or newly configured module of the chain fails its trial call.
     #[error(
-        "In the body, `modules[{at}]`: with this configuration `{name}` fails: {why}. Use `?force=true` to activate it \
+        "In the body, `{place}`: with this configuration `{name}` fails: {why}. Use `?force=true` to activate it \
          anyway."
     )]
     FailedTrial {
-        /// Its position in the chain.
-        at: usize,
+        /// Its place in the body.
+        place: String,
         /// Its name.
         name: String,
         /// Reason, and its last log lines.
         why: String,
     },
     /// The configuration does not fit the module's schema.
-    #[error("In the body, `modules[{at}].config{path}`: {reason}.")]
+    #[error("In the body, `{}config{path}`: {reason}.", at.map_or_else(String::new, |at| format!("modules[{at}].")))]
     InvalidConfig {
-        /// Its module's position in the chain.
-        at: usize,
+        /// Its module's position in the chain; none in an activation.
+        at: Option<usize>,
         /// JSON pointer in the configuration.
         path: String,
         /// Reason.
@@ -129,10 +129,19 @@ pub enum ModulesError {
     /// The point has no previous chain.
     #[error("The extension point `{0}` has no previous chain.")]
     NothingBefore(Point),
+    /// The module has no links before its activation.
+    #[error("The module `{0}` has no previous activation.")]
+    NoActivationBefore(String),
+    /// The change would part links that an activation made.
+    #[error(
+        "The activation of `{0}` made its links at several extension points, with one version, configuration and grants; \
+         change them by /api/manage/modules/{0}/activation."
+    )]
+    UseActivation(String),
     /// The point has no such revision, or it is not kept.
     #[error("The extension point `{1}` has no revision {0}, or it is not kept.")]
     UnknownRevision(i64, Point),
-    /// Somebody else changed the chain since its caller read it.
+    /// The chain was changed since its caller read it.
     #[error(
         "The chain of `{point}` is at revision {}: it was changed since revision {}.",
         .changed.revision,
@@ -233,7 +242,10 @@ impl From<ModulesError> for ApiError {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(10)
             }
             ModulesError::Moving => Self::new(StatusCode::SERVICE_UNAVAILABLE, "moved", message).retry_after(1),
-            ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
+            ModulesError::UseActivation(_) => Self::bad_request("use_activation", message),
+            ModulesError::NothingBefore(_) | ModulesError::NoActivationBefore(_) => {
+                Self::bad_request("nothing_to_roll_back", message)
+            }
             ModulesError::Refused(refusal) => refusal,
             ModulesError::Quota(exceeded) => exceeded.into(),
             ModulesError::Database(error) => error.into(),

@@ -1,5 +1,6 @@
 //! Rules of modules. Other components call their network's modules through [`call`].
 
+pub(in crate::modules) mod activation;
 mod breakers;
 mod calls;
 pub(super) mod chains;
@@ -14,10 +15,11 @@ mod storing;
 pub(super) mod uploads;
 
 pub use crate::modules::endpoints::address_hash;
-pub use crate::modules::handlers::{LetterPile, letter_piles, recount as recount_state};
+pub use crate::modules::handlers::{LetterPile, collect_metrics, letter_piles, recount as recount_state};
 pub use breakers::{SkippedModule, breakers, skipped};
 pub use calls::{CallTrace, call, has_chain, traced_call};
 pub(super) use calls::{meter, record_alone, report_opening, take_sample};
+pub use chains::pause_restored;
 pub use dry_call::{DryStep, dry_call};
 pub use error::ModulesError;
 pub use hub_sandbox::Ranking;

@@ -79,7 +79,7 @@ struct PreviewModule {
     failed: bool,
 }
 
-/// What would come of a punishment.
+/// Outcome that a punishment would have.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PunishmentPreview)]
 struct PreviewBody {

@@ -1,8 +1,8 @@
 //! A network's lines in memory: pure state, no I/O. Time is a parameter.
 //!
-//! Whatever frees slots or brings players leaves a note (`touched`); [`Lines::run`] then gives the slots of those servers to
-//! tickets, in their order over all lines. Where nothing was touched, nothing is looked at: what is free there is of no
-//! use to any ticket.
+//! Changes that free slots or bring players leave a note (`touched`); [`Lines::run`] then gives the slots of those
+//! servers to tickets, in their order over all lines. Servers that were not touched are not looked at: their free slots
+//! are of no use to any ticket.
 
 mod change;
 mod due;

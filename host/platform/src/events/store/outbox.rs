@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use hub_db::{Db, Error, Executor, Sql, Tx};
+use serde_json::json;
 use sqlx::FromRow;
 
 use crate::clock::Millis;
@@ -39,8 +40,17 @@ pub(in crate::events) async fn insert(
     Ok(())
 }
 
-/// Inserts an event for each of these servers; all but the first are copies, which subscribers do not get. Without servers
-/// it is for subscribers alone: no stream has an empty id.
+const INSERT_COPIES: Sql = Sql {
+    sqlite: "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy, cause)
+             SELECT $1, $2, value, $3, $4, key > 0, $5 FROM json_each($6) ORDER BY key",
+    postgres: "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy, cause)
+               SELECT $1, $2, target, $3, $4, number > 1, CAST($5 AS TEXT)
+               FROM jsonb_array_elements_text(CAST($6 AS JSONB)) WITH ORDINALITY AS targets (target, number)
+               ORDER BY number",
+};
+
+/// Inserts an event for each of these servers, of which there may be many; all but the first are copies, which subscribers
+/// do not get. Without servers it is for subscribers alone: no stream has an empty id.
 pub(in crate::events) async fn insert_copies(
     tx: &mut Tx,
     network: NetworkId,
@@ -49,23 +59,16 @@ pub(in crate::events) async fn insert_copies(
     data: &str,
     now: Millis,
 ) -> Result<(), Error> {
-    let nobody = [""];
-    let targets = if targets.is_empty() { &nobody[..] } else { targets };
-    for (number, target) in targets.iter().enumerate() {
-        tx.query(
-            "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy, cause)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        )
+    let targets = if targets.is_empty() { json!([""]) } else { json!(targets) };
+    tx.query(INSERT_COPIES)
         .bind(network)
         .bind(name)
-        .bind(*target)
         .bind(data)
         .bind(now)
-        .bind(number > 0)
         .bind(cause::current().as_deref())
+        .bind(targets.to_string())
         .execute()
         .await?;
-    }
     Ok(())
 }
 

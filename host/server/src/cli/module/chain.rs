@@ -5,7 +5,7 @@ use network_hub_client::Method;
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
-use crate::cli::module::{Remote, format, newest_version};
+use crate::cli::module::{Remote, activation, format, newest_version};
 use crate::cli::typed;
 
 #[derive(Args, Debug)]
@@ -14,9 +14,10 @@ pub(in crate::cli) struct Activate {
     name: String,
     /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
-    #[arg(long)]
-    point: String,
+    /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules;
+    /// repeatable: several are changed together [default: all that the version serves, together]
+    #[arg(long = "point", value_name = "POINT")]
+    points: Vec<String>,
     #[command(flatten)]
     link: LinkArgs,
     /// Print JSON
@@ -32,6 +33,9 @@ pub(super) struct LinkArgs {
     /// Configuration: a JSON object, or @FILE [default: unchanged]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
+    /// What a module that answers with effects may do: a JSON object, or @FILE [default: unchanged]
+    #[arg(long, value_name = "JSON|@FILE")]
+    grants: Option<String>,
     /// active: all calls; canary: a share of players; shadow: run without effect
     #[arg(long, value_enum, default_value = "active")]
     mode: Mode,
@@ -78,10 +82,11 @@ pub(in crate::cli) struct Deactivate {
     /// Module name
     name: String,
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
+    /// [default: all, together]
     #[arg(long)]
-    point: String,
+    point: Option<String>,
     /// Only remove the module's entry in this mode
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, requires = "point")]
     mode: Option<Mode>,
     /// Print JSON
     #[arg(long)]
@@ -92,11 +97,14 @@ pub(in crate::cli) struct Deactivate {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Rollback {
+    /// Module name: its links at all extension points become those before its last activation
+    #[arg(required_unless_present = "point", conflicts_with = "point")]
+    name: Option<String>,
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     #[arg(long)]
-    point: String,
+    point: Option<String>,
     /// Revision to restore, as `hub module revisions` lists them [default: the previous chain]
-    #[arg(long)]
+    #[arg(long, requires = "point")]
     revision: Option<i64>,
     /// Print JSON
     #[arg(long)]
@@ -125,7 +133,12 @@ impl Activate {
             Some(version) => version,
             None => newest_version(&hub, &self.name).await?,
         };
-        print_chain(&put(&hub, &self.point, &self.name, version, &settings).await?, self.json);
+        if let [point] = &self.points[..] {
+            print_chain(&put(&hub, point, &self.name, version, &settings).await?, self.json);
+        } else {
+            let activated = activation::put(&hub, &self.name, version, &self.points, &settings).await?;
+            activation::print(&activated, self.json);
+        }
         Ok(())
     }
 }
@@ -133,7 +146,11 @@ impl Activate {
 impl Deactivate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let hub = self.remote.client()?;
-        let path = format!("/api/manage/extension-points/{}", self.point);
+        let Some(point) = &self.point else {
+            activation::print(&activation::end(&hub, &self.name).await?, self.json);
+            return Ok(());
+        };
+        let path = format!("/api/manage/extension-points/{point}");
         let chain = hub.get(&path).await?;
         let mut modules = chain["modules"].as_array().cloned().unwrap_or_default();
         let before = modules.len();
@@ -148,11 +165,17 @@ impl Deactivate {
 
 impl Rollback {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let path = match self.revision {
-            Some(revision) => format!("/api/manage/extension-points/{}/revisions/{revision}/restore", self.point),
-            None => format!("/api/manage/extension-points/{}/rollback", self.point),
+        let hub = self.remote.client()?;
+        let Some(point) = &self.point else {
+            let path = format!("{}/rollback", activation::path(&self.name.unwrap_or_default()));
+            activation::print(&hub.post(&path, &json!({})).await?, self.json);
+            return Ok(());
         };
-        print_chain(&self.remote.client()?.post(&path, &json!({})).await?, self.json);
+        let path = match self.revision {
+            Some(revision) => format!("/api/manage/extension-points/{point}/revisions/{revision}/restore"),
+            None => format!("/api/manage/extension-points/{point}/rollback"),
+        };
+        print_chain(&hub.post(&path, &json!({})).await?, self.json);
         Ok(())
     }
 }
@@ -198,8 +221,8 @@ pub(super) fn parse_object(what: &str, text: &str) -> anyhow::Result<Map<String,
 /// Members of a link set by [`LinkArgs`].
 pub(super) struct LinkSettings {
     mode: Mode,
-    members: Map<String, Value>,
-    force: bool,
+    pub(super) members: Map<String, Value>,
+    pub(super) force: bool,
 }
 
 impl LinkArgs {
@@ -210,6 +233,9 @@ impl LinkArgs {
         members.insert("mode".to_owned(), wire_name(&self.mode));
         if let Some(text) = &self.config {
             members.insert("config".to_owned(), Value::Object(parse_object("configuration", text)?));
+        }
+        if let Some(text) = &self.grants {
+            members.insert("grants".to_owned(), Value::Object(parse_object("grants", text)?));
         }
         for (name, value) in [
             ("percent", self.percent.map(Value::from)),
@@ -293,8 +319,11 @@ pub(super) fn print_warnings(chain: &Value) {
 /// Formats a point and its chain as one line.
 pub(super) fn summary(chain: &Value) -> String {
     let links: Vec<_> = chain["modules"].as_array().into_iter().flatten().map(link_summary).collect();
-    let links = if links.is_empty() { "the built-in behaviour".to_owned() } else { links.join(", then ") };
-    format!("{}: {links}", format::text(chain, "point"))
+    let point = format::text(chain, "point");
+    let nothing = if activation::WITH_EFFECTS.contains(&point) { "no module" } else { "the built-in behaviour" };
+    let links = if links.is_empty() { nothing.to_owned() } else { links.join(", then ") };
+    let paused = if chain["paused"] == true { " (waits since a restore)" } else { "" };
+    format!("{point}: {links}{paused}")
 }
 
 /// Formats a link in a few words.
@@ -308,8 +337,13 @@ pub(super) fn link_summary(link: &Value) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::cli) mod tests {
     use super::*;
+
+    /// Settings of an active link.
+    pub(in crate::cli) fn active(members: Value) -> LinkSettings {
+        settings(Mode::Active, members)
+    }
 
     fn settings(mode: Mode, members: Value) -> LinkSettings {
         let Value::Object(mut members) = members else { panic!("no object") };

@@ -1,6 +1,7 @@
 //! `hub module …`: for authors and owners. Building, testing and benchmarking need no hub; everything else uses its
 //! HTTP API.
 
+mod activation;
 mod bench;
 mod build;
 mod calls;
@@ -44,11 +45,11 @@ pub(super) enum Module {
     Watch(watch::Watch),
     /// Run a version on the hub once, without effect
     DryRun(dry_run::DryRun),
-    /// Activate a version at an extension point, replacing the module's current version
+    /// Activate a version at one or more extension points, replacing the module's current version
     Activate(chain::Activate),
-    /// Remove a module from an extension point
+    /// Remove a module from an extension point, or from all
     Deactivate(chain::Deactivate),
-    /// Restore an extension point's previous chain, or that of a revision
+    /// Restore an extension point's previous chain, or that of a revision, or a module's previous activation
     Rollback(chain::Rollback),
     /// List the revisions of an extension point's chain
     Revisions(chain::Revisions),
@@ -65,7 +66,8 @@ pub(super) enum Module {
 }
 
 /// The extension points.
-const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+const POINTS: [&str; 9] =
+    ["matchmaking", "chat", "punishment", "login", "economy", "queue", "events", "endpoints", "schedules"];
 
 /// Returns the newest READY version of a module.
 async fn newest_version(hub: &HubClient, name: &str) -> anyhow::Result<i64> {

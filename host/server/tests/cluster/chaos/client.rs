@@ -107,7 +107,7 @@ pub struct Reply {
 }
 
 impl Effect {
-    /// What is left of it if the database may have lost it.
+    /// The effect that is left if the database may have lost it.
     pub fn unless(self, is_lost: bool) -> Self {
         if is_lost && self == Self::Done { Self::Unknown } else { self }
     }

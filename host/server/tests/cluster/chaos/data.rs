@@ -31,7 +31,7 @@ struct History {
     seen: Vec<Seen>,
     /// Values whose writes were refused, with the time.
     refused: Vec<(At, String)>,
-    /// What an older copy of the database may lack is no more known.
+    /// Writes that an older copy of the database may lack, of which no more is known.
     lost: Recorder,
 }
 

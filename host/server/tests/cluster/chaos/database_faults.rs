@@ -1,4 +1,4 @@
-//! What others do to the database: transactions, locks, connections, its clock, and an older copy in its place.
+//! Faults that others cause in the database: transactions, locks, connections, its clock, and an older copy in its place.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

@@ -212,7 +212,7 @@ impl Drawer {
         Draw { kind, start: self.millis(0, 3_000), fault }
     }
 
-    /// What others do to the database.
+    /// A fault that others cause in the database.
     fn of_database(&mut self, kind: &str) -> Fault {
         match kind {
             "foreign" => Fault::Foreign { elsewhere: self.rng.random_bool(0.5), lasting: self.lasting() },

@@ -44,7 +44,7 @@ pub struct Site {
     pub stalls: Stalls,
     /// Times and amounts by which the clock of a serving node was set back.
     pub set_back: Mutex<Vec<(At, Duration)>>,
-    /// What was found out during faults, by history.
+    /// Findings during faults, by history.
     pub found: Mutex<Vec<(&'static str, Checked)>>,
     nodes: Vec<tokio::sync::Mutex<Node>>,
     /// URLs of the database over the links of all nodes.

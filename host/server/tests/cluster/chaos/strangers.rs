@@ -18,7 +18,7 @@ pub const HISTORY: &str = "wrong parts";
 /// Time that a stranger has to refuse. A node that waits for an outage to end may take as long.
 const LIFE: Duration = Duration::from_secs(30);
 
-/// What the node has of its own.
+/// Part that the node has of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wrong {
     Bus,

@@ -126,7 +126,7 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
     for (at, text) in seen {
         match text {
             None => texts.clear(),
-            // What waited for the bus in an older database was told before that took its place.
+            // Events that waited for the bus in an older database were told before that took its place.
             Some(text) if !texts.insert(text) && !by_text.get(text.as_str()).is_some_and(|sent| is_again(sent)) => {
                 violate(*at, format!("An event was delivered twice: {text} to the reader {reader}"));
             }

@@ -190,7 +190,7 @@ fn check(network: usize, leases: &[Lease]) -> Vec<Violation> {
     let mut possible = vec![None::<String>];
     let (mut last_fence, mut was_lost) = (0, false);
     for lease in leases {
-        // What the database has lost of a lease may be told again, with the same fence.
+        // A lease that the database has lost may be told again, with the same fence.
         if lease.fence < last_fence || (lease.fence == last_fence && !was_lost) {
             violate(lease.at, format!("A fence does not rise: {lease:?} after {last_fence}"));
         }

@@ -273,6 +273,12 @@ impl Walk {
         .await;
         let route = "DELETE /api/manage/modules/{name}/timers/{key}";
         self.json(route, &format!("{}/one", handlers::schedules::TIMERS), json!({})).await;
+        let (route, path) = ("/api/manage/modules/{name}/activation", "/api/manage/modules/ticker/activation");
+        let activation = json!({"version": 1, "grants": {"scopes": ["economy:write"]},
+            "points": {"schedules": {"limits": {"logLines": 4}}}});
+        self.json(&format!("PUT {route}"), path, activation).await;
+        self.json(&format!("POST {route}/rollback"), &format!("{path}/rollback"), json!({})).await;
+        self.json(&format!("DELETE {route}"), path, json!({})).await;
     }
 
     /// Commands to a server, each of which is answered by its agent or connector.

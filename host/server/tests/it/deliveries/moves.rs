@@ -38,7 +38,7 @@ on_both! {
         complete(&client, id, &text).await.expect_error(409, "stale_claim");
         fail(&client, id, &text, true).await.expect_error(409, "stale_claim");
         complete(&client, id, again["claim"].as_str().unwrap()).await.expect(200);
-        // What happens at that server alone waits for the player there.
+        // Deliveries of that server alone wait for the player there.
         let mut a = stream(&client, "a").await;
         join(&client, "a", 1).await;
         expect_ready(&mut a, bound).await;

@@ -97,7 +97,7 @@ on_both! {
         assert_eq!((&left["total"], &left["items"][0]["deliveryId"]), (&json!(1), &json!(other)));
         let text = left.to_string();
         assert!(!text.contains("Alexandra") && !text.contains(&uuid(7)), "{text}");
-        // Whatever the body.
+        // The same for any body.
         let answer = send(&client, 7, order).await.expect(200).clone();
         assert_eq!((&answer["state"], &answer["deliveryId"]), (&json!("CANCELLED"), &json!(1)));
         for field in ["playerUuid", "playerName", "payload", "reason", "claimedBy"] {

@@ -1,6 +1,7 @@
 //! Handlers: each event once, in order per key, with its effects or not at all.
 
 pub mod handler;
+mod lagging;
 mod letters;
 mod links;
 mod outside;

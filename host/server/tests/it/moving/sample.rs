@@ -223,7 +223,7 @@ async fn things(owner: &Client) {
     .await;
     chat(owner, "one").await.expect(204);
     chat(owner, "two").await.expect(204);
-    // Whoever reads lines has them stored first.
+    // Lines are stored before they are read.
     owner.get("/api/manage/chat").await.expect(200);
 }
 

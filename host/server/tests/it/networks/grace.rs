@@ -137,7 +137,7 @@ async fn nothing_is_done_for_it_until_it_is_resumed(hub: Hub) {
     stranger.post(&appeal, json!({"text": "please"})).await.expect_error(404, "unknown_appeal_code");
     let vote = async || endpoints::vote(&owner, &json!({"id": "1", "uuid": uuid(1)}).to_string()).await;
     Hub::eventually("its endpoints are unknown", async || vote().await.status == 404).await;
-    // Who was invited has an account of the hub, and no more.
+    // Invited people have an account of the hub, and no more.
     let accepting = json!({"token": invitation, "name": "Kim", "password": PASSWORD});
     let kim = stranger.post("/api/people/accept", accepting).await.expect(200)["token"].as_str().unwrap().to_owned();
     send(&hub, &kim, Method::GET, "/api/manage/servers", Value::Null).await.expect_error(403, "network_suspended");

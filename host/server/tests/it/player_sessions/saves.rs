@@ -59,7 +59,7 @@ on_both! {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         let fence = open(&client, 1, "a").await;
-        // As JSON in JSON most of it takes two bytes.
+        // Most of it takes two bytes, being JSON in JSON.
         let data = json!(vec![""; 87_000]).to_string();
         let body = json!({"data": entries(4, &data)});
         let size = body.to_string().len();

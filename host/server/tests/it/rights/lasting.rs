@@ -54,6 +54,8 @@ const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/modules/{name}/{version}/", Harmless("leaves nothing")),
     ("POST /api/manage/modules/{name}/dead-letters", Harmless("repeats what the chain does")),
     ("POST /api/manage/modules/{name}/schedules", Harmless("runs what the chain does")),
+    ("POST /api/manage/modules/{name}/activation/rollback", Stays("modules are listed")),
+    ("PUT /api/manage/modules/{name}/activation", Stays("modules are listed")),
     ("POST /api/manage/modules", Stays("the module is listed, and its code serves the network")),
     ("POST /api/manage/extension-points/{point}/rollback", Stays("modules are listed")),
     ("POST /api/manage/extension-points/{point}/revisions", Stays("modules are listed")),

@@ -58,7 +58,7 @@ async fn a_person_who_is_removed_meanwhile_leaves_nothing() {
     owner.with_key(key["apiKey"].as_str().unwrap()).get("/api/manage/servers").await.expect(200);
 }
 
-/// Whatever relies on a password that is replaced by mail while it is checked.
+/// Sign-ins and changes by a password that is replaced by mail while it is checked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_old_password_opens_and_changes_nothing_once_it_is_replaced() {
     let hub = Hub::start(Backend::postgres().await).await;

@@ -142,7 +142,7 @@ on_both! {
         operations.sort_by_key(|(method, ..)| *method != Method::GET);
         let mut seen = 0;
         for (method, path, operation) in operations {
-            // Whoever polls for commands is an agent, for which its callers would wait.
+            // A poll for commands makes an agent, for which its callers would wait.
             let is_poll = method == Method::GET && path.ends_with("/commands");
             let is_ours = path.starts_with("/api/plugin/") || path.starts_with("/api/manage/");
             let Some([known, invented]) = names.fill(&path, &operation).filter(|_| is_ours && !is_poll) else { continue };

@@ -53,7 +53,7 @@ on_both! {
         let (owner, other) = (hub.network().await, hub.network().await);
         let ban = punish(&owner, 1, "BAN", json!({})).await;
         punish(&other, 1, "BAN", json!({})).await;
-        // As a file of another hub may say.
+        // A file of another hub may say so.
         let code = hub::secrets::macs(&hub.app, "punishments", ban["appealCode"].as_str().unwrap()).remove(0);
         let taken = "UPDATE punishments SET appeal_mac = $2 WHERE network_id = $1";
         let taken = hub.app.db.write(taken).bind(other.network.unwrap()).bind(code).execute().await;

@@ -94,7 +94,7 @@ on_both! {
         assert_eq!(texts(&owner, "").await, ["new", "old"]);
         keep(&owner, 1).await.expect(200);
         assert_eq!(texts(&owner, "").await, ["new"]);
-        // What is no longer read is deleted.
+        // Lines that are no longer read are deleted.
         let stored = "SELECT COUNT(*) FROM chat_lines WHERE network_id = $1";
         // Hours, and never a day in all: the new line would go, too.
         let mut hours = 1..20;
@@ -139,7 +139,7 @@ on_both! {
         assert_eq!((&told["id"], &told["message"]), (&Value::Null, &json!("unkept")));
         let body = json!({"reporterUuid": uuid(2), "playerUuid": uuid(1), "reason": "Insults"});
         assert_eq!(owner.post("/api/plugin/reports", body).await.expect(201)["chat"], json!([]));
-        // What was there goes: a plan with more days does not bring it back.
+        // Earlier lines go: a plan with more days does not bring them back.
         let stored = "SELECT COUNT(*) FROM chat_lines WHERE network_id = $1";
         Hub::eventually("the lines are deleted", async || {
             hub.advance_ms(3_600_000);
@@ -156,7 +156,7 @@ on_both! {
 
     async fn networks_from_before_keep_no_lines(hub: Hub) {
         let owner = hub.network().await;
-        // As a migration leaves them: without the setting.
+        // A migration leaves them without the setting.
         let (id, row) = (owner.network.unwrap(), "SELECT name, plan FROM networks WHERE network_id = $1");
         let (name, plan): (String, String) = hub.app.db.query(row).bind(id).one().await.unwrap();
         let gone = "DELETE FROM networks WHERE network_id = $1";

@@ -94,10 +94,16 @@ pub(in crate::modules) async fn follow(
     Ok(())
 }
 
+/// True if what is due waits: a backup was restored.
+pub(super) async fn are_paused(app: &App, network: NetworkId) -> Result<bool, ModulesError> {
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
+    Ok(chains.get(Point::Schedules).is_some_and(|chain| chain.is_paused))
+}
+
 /// Modules of the network's chain by name; none for one that could not be loaded.
 pub(super) async fn handlers(app: &App, network: NetworkId) -> Result<HashMap<String, Option<Handler>>, ModulesError> {
     let chains = app.state::<Modules>().load_chains(app, network).await?;
-    let Some(chain) = chains.get(Point::Schedules) else { return Ok(HashMap::new()) };
+    let Some(chain) = chains.get(Point::Schedules).filter(|chain| !chain.is_paused) else { return Ok(HashMap::new()) };
     if let Ok(limits) = ModuleLimits::of(app, network).await {
         chain.set_limits(limits);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use hub_db::{Error, in_current_tenant, with_tenant};
+use hub_db::{Error, in_current_tenant};
 use tokio::task::JoinSet;
 
 use crate::app::App;
@@ -20,7 +20,7 @@ use crate::modules::handlers::schedules::model::{ScheduleRow, TimerRow};
 use crate::modules::handlers::schedules::ticks::{self, Begun};
 use crate::modules::handlers::store::{schedules, timers};
 use crate::modules::open::is_open;
-use crate::panics::catch_panic;
+use crate::side_by_side;
 use crate::values::NetworkId;
 
 /// Calls of one network at once.
@@ -84,10 +84,7 @@ pub(super) fn wake(app: &App, network: NetworkId) {
     // The task ends soon after the hub stops.
     app.spawn_until_done(async move {
         loop {
-            let work = with_tenant(network.0, async { serve(&serving, network).await });
-            if let Some(Err(error)) = catch_panic("run schedules and timers", work).await {
-                tracing::warn!(%network, %error, "schedules and timers were interrupted and will be resumed");
-            }
+            side_by_side::serve(network, "run schedules and timers", async { serve(&serving, network).await }).await;
             let is_over = serving.stopping().is_cancelled();
             if serving.state::<Handlers>().end_serving(network, is_over) {
                 return;
@@ -114,7 +111,7 @@ async fn serve(app: &App, network: NetworkId) -> Result<(), Error> {
     loop {
         // For good: the network may come back, and then another task begins.
         is_over = is_over || !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
-        // What becomes due is missed, and made up for when the suspension has ended.
+        // Calls that become due are missed, and made up for when the suspension has ended.
         is_over = is_over || !is_open(app, network).await?;
         if !is_over {
             turn.start_calls().await?;
@@ -163,6 +160,11 @@ impl Turn<'_> {
     /// Begins as many calls as may run.
     async fn start_calls(&mut self) -> Result<(), Error> {
         if self.calls.len() >= CALLS_AT_ONCE {
+            return Ok(());
+        }
+        if matches!(links::are_paused(self.app, self.network).await, Ok(true)) {
+            // It stays due, and nothing is written for it.
+            self.waiting.clear();
             return Ok(());
         }
         if self.waiting.is_empty() {

@@ -5,6 +5,8 @@ use hub_db::{Error, Tx};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
+use crate::metric_recorder::MetricRecorder;
+use crate::metric_recorder::table::TICKS;
 use crate::modules::handlers::call_id::call_of;
 use crate::modules::handlers::schedules::due;
 use crate::modules::handlers::schedules::model::{Outcome, Run, ScheduleRow};
@@ -50,10 +52,11 @@ pub(super) async fn begin(app: &App, network: NetworkId, row: &ScheduleRow) -> R
     let now = app.clock.now();
     let step = due::step(&cron, row.catch_up(), (next_at, row.free_at, row.missed), now);
     let seq = new_seq(app);
-    app.db
+    let begun = app
+        .db
         .transaction(async |mut tx| {
             if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
-                return Ok(Begun::NotOwner);
+                return Ok::<_, Error>(Begun::NotOwner);
             }
             if let Some((due_at, missed)) = step.run {
                 let run = Run::begin(due_at, missed, false, call_of(network, &row.module, seq).0, now);
@@ -65,7 +68,15 @@ pub(super) async fn begin(app: &App, network: NetworkId, row: &ScheduleRow) -> R
             let is_left_out = store::skip(&mut tx, network, row, (missed, last_run.as_deref()), step.next_at).await?;
             Ok(if is_left_out { Begun::Nothing } else { Begun::Stuck })
         })
-        .await
+        .await?;
+    let left_out = match &begun {
+        Begun::Tick(_, run) => run.missed - row.missed,
+        Begun::Nothing => step.missed.map_or(0, |(_, missed)| missed - row.missed),
+        Begun::Stuck | Begun::NotOwner => 0,
+    };
+    let missed = u64::try_from(left_out).unwrap_or(0);
+    app.state::<MetricRecorder>().counter(&TICKS, &["missed"]).increment(missed);
+    Ok(begun)
 }
 
 /// Ends a tick; false if it is not under way.

@@ -29,7 +29,7 @@ on_both! {
         let shown = chain(&owner, "events", granted.clone()).await.expect(200)["modules"][0].clone();
         assert_eq!((&shown["grants"]["scopes"], &shown["grantedAt"]), (&grants()["scopes"], &json!(NOW)));
         assert_eq!(shown["grantedBy"]["type"], "KEY");
-        // What stays as it is needs no rights, nor do lower limits.
+        // Links that stay as they are need no rights, nor do lower limits.
         let limits = link(json!({"grants": grants(), "limits": {"computeMillis": 5}}));
         chain(&deployer, "events", limits).await.expect(200);
         let config = link(json!({"grants": grants(), "config": {"goal": 3}}));

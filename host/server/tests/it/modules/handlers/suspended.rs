@@ -76,7 +76,7 @@ on_both! {
             Hub::eventually("it has failed", async || attempts(&hub, network).await == [1]).await;
         }
         suspend(&hub, &owner, true).await;
-        // What is known of networks is remembered for a second.
+        // Suspensions are looked up once a second.
         let hub = hub.restart(Duration::ZERO).await;
         let (owner, other) = (again(&hub, &owner), again(&hub, &other));
         // A hub alone is woken by the next event.

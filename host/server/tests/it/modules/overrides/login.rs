@@ -56,7 +56,7 @@ on_both! {
         let known = owner.get(&format!("/api/plugin/players/{}", uuid(2))).await.expect(200).clone();
         assert_eq!(known["username"], "Rude");
         assert_eq!(load(&owner, 3, "username=Kind&include=login").await["login"], allowed());
-        // Who does not ask is not told, and asks no module.
+        // A server that does not ask is not told, and no module is asked.
         assert_eq!(load(&owner, 2, "username=Rude").await.get("login"), None);
         assert_eq!(point(&owner, "login").await["modules"][0]["calls"], 2);
     }
