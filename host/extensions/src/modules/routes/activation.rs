@@ -58,7 +58,7 @@ pub(super) struct PutActivation {
     /// Passed to the module with every call; at most 64 KiB of JSON.
     #[schema(value_type = Option<Object>)]
     config: Option<Map<String, Value>>,
-    /// What the owner allows the module, where it answers with effects.
+    /// Rights that the owner allows the module, where it answers with effects.
     #[schema(value_type = Option<ModuleGrants>)]
     grants: Option<Grants>,
     /// At `events`: the first event. Default: `KEPT`.
@@ -68,7 +68,7 @@ pub(super) struct PutActivation {
     points: BTreeMap<String, PutLink>,
 }
 
-/// What a link of an activation has of its own.
+/// Values that a link of an activation has of its own.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ActivationLink)]

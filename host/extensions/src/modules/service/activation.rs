@@ -25,7 +25,7 @@ use crate::values::NetworkId;
 /// Links of a module by extension point.
 type LinksByPoint = BTreeMap<Point, Vec<LinkSpec>>;
 
-/// What all links of an activation share.
+/// Values that all links of an activation share.
 pub(in crate::modules) struct NewActivation {
     pub(in crate::modules) version: i64,
     pub(in crate::modules) config: Map<String, Value>,
@@ -34,7 +34,7 @@ pub(in crate::modules) struct NewActivation {
     pub(in crate::modules) points: BTreeMap<Point, NewLink>,
 }
 
-/// What each link has of its own.
+/// Values that each link has of its own.
 pub(in crate::modules) struct NewLink {
     pub(in crate::modules) mode: Mode,
     pub(in crate::modules) percent: i64,

@@ -33,7 +33,7 @@ pub(super) struct LinkArgs {
     /// Configuration: a JSON object, or @FILE [default: unchanged]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
-    /// What a module that answers with effects may do: a JSON object, or @FILE [default: unchanged]
+    /// Rights of a module that answers with effects: a JSON object, or @FILE [default: unchanged]
     #[arg(long, value_name = "JSON|@FILE")]
     grants: Option<String>,
     /// active: all calls; canary: a share of players; shadow: run without effect

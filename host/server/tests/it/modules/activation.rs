@@ -75,7 +75,7 @@ on_both! {
         assert!(made["links"][0]["delivered"].is_i64() && made["links"][0]["grantedBy"]["id"].is_string(), "{made}");
         assert_eq!(names(&point(&owner, "events").await), ["counter", "season"]);
 
-        // What fails at one point changes none.
+        // A failure at one point changes none.
         activate(&owner, 9, both.clone()).await.expect_error(400, "unknown_module");
         let no_chat = json!({"events": {}, "schedules": {}, "chat": {}});
         activate(&owner, 2, no_chat).await.expect_error(400, "point_not_offered");
@@ -120,7 +120,7 @@ on_both! {
         owner.post("/api/manage/extension-points/events/rollback", json!({})).await.expect_error(400, "use_activation");
         let restored = owner.post("/api/manage/extension-points/events/revisions/1/restore", json!({})).await;
         restored.expect_error(400, "use_activation");
-        // What each link has of its own may change; it stays one of the activation.
+        // Values of one link may change; it stays one of the activation.
         chain(&owner, "events", with(1, json!({"limits": {"logLines": 4}}))).await.expect(200);
         chain(&owner, "events", with(2, json!({}))).await.expect_error(400, "use_activation");
         // A module of one point is that chain's alone.
@@ -155,7 +155,7 @@ on_both! {
         let grants = scopes().to_string();
         let (first, second) = ("events: season 1\nschedules: season 1\n", "events: season 2\nschedules: season 2\n");
         assert_eq!(succeed(&hub, &owner, &["activate", "season", "1", "--grants", &grants]).await, first);
-        // What is not given stays.
+        // Values that are not given stay.
         assert_eq!(succeed(&hub, &owner, &["activate", "season", "--config", r#"{"a": 1}"#]).await, second);
         let both = ["activate", "season", "--point", "schedules", "--point", "events"];
         assert_eq!(succeed(&hub, &owner, &both).await, second);
