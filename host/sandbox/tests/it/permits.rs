@@ -152,23 +152,38 @@ async fn filter_as(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_network_that_computes_a_lot_limits_itself_and_no_other() {
     let test = TestSandbox::with(|config| config.cpus_per_network = 1);
-    let (endless, limits) = endless(&test, Duration::from_millis(600)).await;
+    // A busy machine may take longer for the others than the first of these, but not than all of them.
+    for compute in [600, 2_400, 9_600] {
+        if a_computing_network_limits_itself(&test, Duration::from_millis(compute)).await {
+            return;
+        }
+    }
+    panic!("it never computed until the others had run");
+}
+
+/// Returns false if the network did not compute for as long as the others needed.
+async fn a_computing_network_limits_itself(test: &TestSandbox, compute: Duration) -> bool {
+    let (endless, limits) = endless(test, compute).await;
     let quick = test.module(allowing("quick")).await;
     let hasty = Limits { wait: Duration::from_millis(200), ..relaxed_limits(Point::Chat) };
-    let loops = filter_as(&test, "loops", &endless, limits, Arc::new(EmptyHost));
+    let loops = filter_as(test, "loops", &endless, limits, Arc::new(EmptyHost));
     let others = async {
         // While it computes, its network's other calls are late, and another network's do not wait.
         while test.sandbox.running() == 0 {
             tokio::task::yield_now().await;
         }
-        let own = filter_as(&test, "loops", &quick, hasty, Arc::new(EmptyHost)).await;
-        let other = filter_as(&test, "other", &quick, relaxed_limits(Point::Chat), Arc::new(EmptyHost)).await;
+        let own = filter_as(test, "loops", &quick, hasty, Arc::new(EmptyHost)).await;
+        let other = filter_as(test, "other", &quick, relaxed_limits(Point::Chat), Arc::new(EmptyHost)).await;
         (own, other, test.sandbox.running())
     };
     let (looped, (own, other, still_running)) = tokio::join!(loops, others);
-    assert!(matches!((own, other), (Some(CallFailure::Late(_)), None)));
-    assert_eq!(still_running, 1);
+    assert!(other.is_none(), "{other:?}");
     assert!(matches!(looped, Some(CallFailure::TimedOut(_))), "{looped:?}");
+    if still_running == 0 {
+        return false;
+    }
+    assert!(matches!(own, Some(CallFailure::Late(_))), "{own:?}");
+    true
 }
 
 #[tokio::test(flavor = "multi_thread")]

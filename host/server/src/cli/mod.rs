@@ -114,15 +114,42 @@ enum Command {
 
 /// Reports the error of a command: as JSON if its answer would be.
 pub fn report(error: &anyhow::Error) {
-    let text = format!("{error:#}");
-    // Fields of a body are arguments here.
-    let text = text.replace("In the body, `", "`").replace("In the query, `", "`").replace("In the path, `", "`");
+    let text = told(error);
     if std::env::args().skip(1).take_while(|it| it != "--").any(|it| it == "--json") {
         let code = error.downcast_ref::<HubError>().map(HubError::code);
         let code = code.or_else(|| Some(error.downcast_ref::<client::Told>()?.code.as_str()));
         eprintln!("{}", serde_json::json!({"error": text, "code": code}));
     } else {
         eprintln!("hub: {text}");
+    }
+}
+
+/// Words of an error, in which the fields of a body are arguments.
+fn told(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    text.replace("In the body, `", "`").replace("In the query, `", "`").replace("In the path, `", "`")
+}
+
+/// Commands of the API, to be called one after the other in this process: making them takes longer than most calls.
+#[derive(Debug)]
+pub struct ApiCommands(clap::Command);
+
+impl Default for ApiCommands {
+    fn default() -> Self {
+        Self(help::arrange(api::extend(Cli::command(), |_| true)))
+    }
+}
+
+impl ApiCommands {
+    /// Calls one with its arguments; an error is in the words that [`report`] prints.
+    pub async fn call(&mut self, arguments: &[&str]) -> Result<(), String> {
+        let arguments = ["hub"].iter().chain(arguments);
+        let matches = self.0.try_get_matches_from_mut(arguments).map_err(|error| error.to_string())?;
+        match api::run(&matches).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("not made from the document".to_owned()),
+            Err(error) => Err(format!("hub: {}", told(&error))),
+        }
     }
 }
 

@@ -360,7 +360,7 @@ async fn raw(hub: &Hub, request: &[u8]) -> String {
     let mut read = 0;
     // Until the JSON of the error is complete.
     while !answer[..read].ends_with(b"}") {
-        let more = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut answer[read..])).await;
+        let more = tokio::time::timeout(Duration::from_mins(1), stream.read(&mut answer[read..])).await;
         match more.expect("an answer in time").unwrap() {
             0 => break,
             more => read += more,

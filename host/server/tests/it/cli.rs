@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use hub::config::Settings;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -75,6 +76,16 @@ impl Installation {
         let mut command = self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat());
         command.env("HUB_LOG", "info").envs(environment.iter().copied());
         Self::start_with(command, File::create(self.settings.data.join("log")).unwrap().into())
+    }
+
+    /// Kills a hub. Its lease, which only a hub on PostgreSQL has, would last for four seconds more and ends now.
+    pub async fn kill(&self, hub: &mut Serving) {
+        hub.signal("-KILL");
+        hub.child.wait().unwrap();
+        if let Some(url) = &self.settings.database {
+            let mut database = PgConnection::connect(url).await.unwrap();
+            database.execute("UPDATE hub_identity SET sole_until = 0").await.unwrap();
+        }
     }
 
     pub fn log(&self) -> String {
@@ -157,7 +168,7 @@ async fn the_first_key_works(backend: Backend) {
     let last = listed["items"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["servers"], &last["addresses"]), (&json!(["lobby-1", "lobby-2"]), &json!(["127.0.0.0/8"])));
 
-    // Acknowledged writes survive a kill.
+    // Acknowledged writes survive a kill. The next one waits for the end of the lease.
     hub.signal("-KILL");
     hub.child.wait().unwrap();
     let mut hub = installation.serve();
@@ -239,7 +250,7 @@ async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
     let mut hub = installation.serve();
     let mut paid = 0;
     for kill in 0..KILLS {
-        let sent = pay_until_killed(&mut hub, &key, kill).await;
+        let sent = pay_until_killed(&installation, &mut hub, &key, kill).await;
         hub = installation.serve();
         let owner = hub.client(&key);
         for (key, answer) in &sent {
@@ -255,7 +266,12 @@ async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
 }
 
 /// Kills the hub during payments; returns their keys and the answers received.
-async fn pay_until_killed(hub: &mut Serving, key: &str, kill: usize) -> Vec<(String, Option<Value>)> {
+async fn pay_until_killed(
+    installation: &Installation,
+    hub: &mut Serving,
+    key: &str,
+    kill: usize,
+) -> Vec<(String, Option<Value>)> {
     const AT_ONCE: usize = 8;
     const ANSWERS: usize = 10;
 
@@ -279,8 +295,7 @@ async fn pay_until_killed(hub: &mut Serving, key: &str, kill: usize) -> Vec<(Str
     for _ in 0..AT_ONCE * ANSWERS {
         answers.recv().await.unwrap();
     }
-    hub.signal("-KILL");
-    hub.child.wait().unwrap();
+    installation.kill(hub).await;
     payers.join_all().await.concat()
 }
 
@@ -325,8 +340,7 @@ async fn a_kill_leaves_no_change_unannounced(backend: Backend) {
         for _ in 0..80 {
             answers.recv().await.unwrap();
         }
-        hub.signal("-KILL");
-        hub.child.wait().unwrap();
+        installation.kill(&mut hub).await;
         let seen = reading.await.unwrap();
         last = seen.last().and_then(|event| event.id.clone()).or(last);
         let told: Vec<_> = seen.iter().map(|event| event.data["punishment"]["id"].as_i64().unwrap()).collect();

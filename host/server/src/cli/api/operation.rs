@@ -1,5 +1,7 @@
 //! Operations of the API's document, as far as a command line needs them.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::names;
@@ -74,8 +76,10 @@ pub(in crate::cli) enum Answer {
 }
 
 /// All operations of this version of the hub.
-pub(in crate::cli) fn all() -> Vec<Operation> {
-    read(&crate::router::document())
+pub(in crate::cli) fn all() -> &'static [Operation] {
+    // Writing the document takes longer than all else that a command does before its call.
+    static ALL: LazyLock<Vec<Operation>> = LazyLock::new(|| read(&crate::router::document()));
+    &ALL
 }
 
 /// The operations of a document.

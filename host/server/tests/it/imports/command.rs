@@ -63,8 +63,7 @@ async fn kill_within(installation: &Installation, mut hub: Serving, key: &str, p
     })
     .await;
     assert_eq!(hub.client(key).get(path).await.expect(200)["state"], "RUNNING", "it was done before it was killed");
-    hub.signal("-KILL");
-    hub.child.wait().unwrap();
+    installation.kill(&mut hub).await;
     installation.serve()
 }
 

@@ -161,7 +161,7 @@ async fn concurrent_calls_follow_the_plan(backend: Backend) {
     };
     // The first module refuses it, so that it waits for a permit only.
     let is_refused = async || tokio::time::timeout(Duration::from_millis(200), say(&hub, &owner, "R")).await.is_ok();
-    assert!(is_refused().await);
+    assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
     let mut calls = vec![begin(), begin()];
     Hub::eventually("two calls run, and no third", async || !is_refused().await).await;
     plan(&hub, &owner, json!({"moduleLimits": {"chat": {"concurrency": 32}}})).await;

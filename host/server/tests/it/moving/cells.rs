@@ -189,7 +189,7 @@ impl Cells {
         self.hub.clock.advance(Duration::from_secs(1));
         let network = self.victim.network.unwrap();
         let sql = "SELECT state FROM punishments WHERE network_id = $1 AND id = $2";
-        let ends = Instant::now() + Duration::from_secs(20);
+        let ends = Instant::now() + Duration::from_mins(2);
         loop {
             let (state,): (String,) = self.hub.app.db.query(sql).bind(network).bind(id).one().await.unwrap();
             if state == "EXPIRED" {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::Installation;
-use crate::support::{Backend, on_each};
+use crate::support::{Backend, Hub, on_each};
 
 fn requests(installation: &Installation, arguments: &[&str]) -> i64 {
     let hours = installation.json(&[&["admin", "usage", "--json"], arguments].concat());
@@ -28,19 +28,14 @@ async fn a_kill_loses_a_second_at_most(backend: Backend) {
             client.get("/api/plugin/servers").await.expect(200);
         }
         (stored, sent) = (stored + STORED, sent + STORED);
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-        while requests(&installation, &["billed"]) < stored {
-            assert!(tokio::time::Instant::now() < deadline, "it does not come true");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        Hub::eventually("they are stored", async || requests(&installation, &["billed"]) >= stored).await;
         // Those of the last second may be lost; batches go out meanwhile.
         let until = tokio::time::Instant::now() + Duration::from_millis(300 * u64::try_from(kill).unwrap());
         while tokio::time::Instant::now() < until {
             client.get("/api/plugin/servers").await.expect(200);
             sent += 1;
         }
-        hub.signal("-KILL");
-        hub.child.wait().unwrap();
+        installation.kill(&mut hub).await;
         let found = requests(&installation, &["billed"]);
         assert!((stored..=sent).contains(&found), "{found} of {sent}, {stored} of which were stored");
         (stored, sent) = (found, found);
