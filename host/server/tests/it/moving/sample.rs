@@ -206,6 +206,8 @@ async fn things(owner: &Client) {
     owner.send(large).await.expect(201);
     let flood = json!({"words": ["heck"], "flood": {"messages": 2, "perMs": 5000}});
     let chain = json!({"modules": [{"name": "chat-guard", "version": 1, "config": flood, "onFailure": "REFUSE"}]});
+    let activation = json!({"version": 1, "points": {"chat": {"onFailure": "REFUSE"}}});
+    owner.put("/api/manage/modules/chat-guard/activation", activation).await.expect(200);
     owner.put("/api/manage/extension-points/chat", chain).await.expect(200);
     crate::modules::handlers::activate(owner, "PLAYER").await;
     crate::modules::handlers::vote(owner, "a").await;
