@@ -5,7 +5,7 @@ use serde_json::json;
 use super::handler::{grants, handler_calling, manifest};
 use super::{TYPES, handler_of, settle, vote};
 use crate::modules::{chain, upload};
-use crate::servers::{join, register, uuid};
+use crate::servers::{beat, join, register, uuid};
 use crate::support::{Client, Hub, on_both};
 
 async fn activate(owner: &Client, webhook: &str) {
@@ -59,6 +59,7 @@ on_both! {
         }
         Hub::eventually("they are dead letters", async || {
             hub.advance_ms(500);
+            beat(&owner, "lobby-1", json!({})).await;
             reasons(&owner).await.len() == 3
         })
         .await;
