@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -38,7 +39,8 @@ async def start(hub: HubProcess, owner: AsyncHubClient) -> AsyncIterator[Start]:
                 server_id=f"{type}-{next(numbers)}", server_type=type, port=25565, host="10.0.0.1", max_players=10
             )
             client = await started.enter_async_context(hub.async_client())
-            connector = await started.enter_async_context(HubConnector(client, info, game, options))
+            patient = replace(options or ConnectorOptions(), join_timeout=60.0)
+            connector = await started.enter_async_context(HubConnector(client, info, game, patient))
             await asyncio.wait_for(connector.wait_until_connected(), 60)
             return connector
 

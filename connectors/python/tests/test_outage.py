@@ -32,7 +32,7 @@ class Scene:
     async def start(self, url: str, server: str, game: FakeGame) -> HubConnector:
         client = await self._started.enter_async_context(AsyncHubClient(url, self.hub.key))
         info = ServerRegistration(server_id=server, server_type="games", port=25565, host="10.0.0.1")
-        connector = HubConnector(client, info, game, ConnectorOptions(join_timeout=5.0))
+        connector = HubConnector(client, info, game, ConnectorOptions(join_timeout=10.0))
         await self._started.enter_async_context(connector)
         await asyncio.wait_for(connector.wait_until_connected(), 60)
         return connector
@@ -154,7 +154,7 @@ async def test_nothing_is_lost_in_a_partition(scene: Scene) -> None:
     connector.player_joined(scene.visits, "Visits")
     connector.player_left(scene.visits)
     connector.set_state(ServerState("PLAYING"))
-    assert time.monotonic() - cut_at < 5, "no call waits for the hub"
+    assert time.monotonic() - cut_at < 10, "no call waits for the hub"
     # The visitor goes to a server that the hub still hears.
     other.player_joined(scene.visits, "Visits")
     await scene.is_on(scene.visits, "b")

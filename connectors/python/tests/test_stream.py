@@ -186,9 +186,9 @@ def test_an_answer_that_is_not_the_hubs_is_told_apart(odd: OddHub) -> None:
 async def test_a_hub_that_does_not_answer_is_given_up_in_time(odd: OddHub) -> None:
     def drip(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
-        request.send_header("Content-Length", "100")
+        request.send_header("Content-Length", "1000")
         request.end_headers()
-        for _ in range(100):
+        for _ in range(1000):
             try:
                 request.wfile.write(b" ")
                 request.wfile.flush()
@@ -202,7 +202,7 @@ async def test_a_hub_that_does_not_answer_is_given_up_in_time(odd: OddHub) -> No
         with pytest.raises(HubError) as error:
             await client.permissions.groups()
         assert error.value.code == "unreachable"
-        assert time.monotonic() - begin < 8
+        assert time.monotonic() - begin < 30
     soon("the server is done", lambda: len(odd.requests) == 1)
 
 

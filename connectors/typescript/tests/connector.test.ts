@@ -33,7 +33,7 @@ afterEach(async () => {
 
 function server(type: string, options: Partial<ConnectorOptions> = {}, client = hub.client()): HubConnector {
   const server = { serverId: `${type}-${servers++}`, serverType: type, host: "10.0.0.1", port: 25565, maxPlayers: 10 };
-  const connector = new HubConnector(client, { server, game, log: quiet, ...options });
+  const connector = new HubConnector(client, { server, game, joinTimeoutMs: 60_000, log: quiet, ...options });
   connectors.push(connector);
   return connector;
 }

@@ -34,7 +34,7 @@ afterEach(async () => {
 
 async function start(url: string, serverId: string, game: FakeGame, prepare = (_: HubConnector) => {}): Promise<HubConnector> {
   const server = { serverId, serverType: "games", host: "10.0.0.1", port: 25565 };
-  const connector = new HubConnector(hub.client(url), { server, game, joinTimeoutMs: 5_000, log: quiet });
+  const connector = new HubConnector(hub.client(url), { server, game, joinTimeoutMs: 10_000, log: quiet });
   connectors.push(connector);
   prepare(connector);
   await connector.connect();

@@ -1,6 +1,7 @@
 //! Config documents that are kept current.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -35,13 +36,17 @@ pub(super) struct ConfigSource {
     namespace: String,
     default: Value,
     doc: watch::Sender<Arc<Value>>,
+    reads: AtomicU64,
+    /// Number of the read whose answer is kept; that of an earlier one that comes late is dropped.
+    kept: AtomicU64,
 }
 
 impl ConfigSource {
     pub(super) fn new(group: &str, namespace: &str, default: Value) -> (Self, CachedConfig) {
         let (sender, doc) = watch::channel(Arc::new(default.clone()));
         let (group, namespace) = (group.to_owned(), namespace.to_owned());
-        (Self { group, namespace, default, doc: sender }, CachedConfig { doc })
+        let (reads, kept) = (AtomicU64::new(0), AtomicU64::new(0));
+        (Self { group, namespace, default, doc: sender, reads, kept }, CachedConfig { doc })
     }
 
     pub(super) fn is(&self, group: Option<&str>, namespace: Option<&str>) -> bool {
@@ -50,9 +55,11 @@ impl ConfigSource {
 
     /// Registers the default, which returns the effective document.
     pub(super) async fn read(&self, client: &HubClient) -> Result<(), HubError> {
+        let number = self.reads.fetch_add(1, Ordering::Relaxed);
         let read = client.register_config_document(&self.group, &self.namespace, &self.default).await?;
         self.doc.send_if_modified(|doc| {
-            let is_another = **doc != read.doc;
+            let is_newest = self.kept.fetch_max(number, Ordering::Relaxed) <= number;
+            let is_another = is_newest && **doc != read.doc;
             if is_another {
                 *doc = Arc::new(read.doc);
             }

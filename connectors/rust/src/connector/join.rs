@@ -72,7 +72,7 @@ impl Shared {
             None => self.client.query_punishments(player, identity.ip.as_deref()).await?,
         };
         if let Some(language) = profile.language.clone() {
-            self.localization.put(player, language);
+            self.localization.put(player, language, asked_at);
         }
         // Part of the join, so that they are there when it is over.
         match profile.permissions.take() {
@@ -124,6 +124,11 @@ impl Shared {
         let asked_at = Instant::now();
         let identity = self.punishments.identity(player);
         let found = self.client.query_punishments(player, identity.ip.as_deref()).await?;
+        if self.punishments.identity(player) != identity {
+            // They came from another address meanwhile, whose bans are not in the answer.
+            self.punishment_refresh.add(player);
+            return Ok(());
+        }
         self.punishments.checked(player, identity, found, asked_at);
         if let Some(ban) = self.punishments.ban(player) {
             self.kick(player, ban);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::model::{LanguageSource, LocalizationCatalog, PlayerLanguage};
@@ -21,7 +22,8 @@ pub struct LocalizationCache {
     /// By language.
     pub(super) defaults: HashMap<String, Messages>,
     default_locale: String,
-    languages: RwLock<HashMap<Uuid, PlayerLanguage>>,
+    /// The latest answers, and the times when they were asked for.
+    languages: RwLock<HashMap<Uuid, (PlayerLanguage, Instant)>>,
     catalog: RwLock<Option<Arc<LocalizationCatalog>>>,
 }
 
@@ -62,7 +64,7 @@ impl LocalizationCache {
 
     /// Returns the known language of a player, with its source: a chosen one need not be asked for again.
     pub fn language(&self, player: Uuid) -> Option<PlayerLanguage> {
-        self.languages.read().get(&player).cloned()
+        self.languages.read().get(&player).map(|(language, _)| language.clone())
     }
 
     /// The catalog as it was read last; none before the first time.
@@ -81,12 +83,17 @@ impl LocalizationCache {
         source: LanguageSource,
     ) -> Result<PlayerLanguage, HubError> {
         let stored = self.client.put_player_locale(player, locale, source).await?;
-        self.put(player, stored.clone());
+        // From now on: what was asked meanwhile may not show it.
+        self.put(player, stored.clone(), Instant::now());
         Ok(stored)
     }
 
-    pub(super) fn put(&self, player: Uuid, language: PlayerLanguage) {
-        self.languages.write().insert(player, language);
+    /// An answer to a question that was asked at this time; dropped where a later one was answered before.
+    pub(super) fn put(&self, player: Uuid, language: PlayerLanguage, asked_at: Instant) {
+        let mut languages = self.languages.write();
+        if languages.get(&player).is_none_or(|(_, known)| *known <= asked_at) {
+            languages.insert(player, (language, asked_at));
+        }
     }
 
     pub(super) fn prune(&self, is_online: impl Fn(&Uuid) -> bool) {
@@ -94,8 +101,9 @@ impl LocalizationCache {
     }
 
     pub(super) async fn refresh_language(&self, player: Uuid) -> Result<(), HubError> {
+        let asked_at = Instant::now();
         let language = self.client.get_player_locale(player).await?;
-        self.put(player, language);
+        self.put(player, language, asked_at);
         Ok(())
     }
 

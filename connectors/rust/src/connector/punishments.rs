@@ -32,7 +32,7 @@ struct State {
 }
 
 /// A player's state at their last check.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) name: Option<String>,
     pub(super) ip: Option<String>,
@@ -89,9 +89,14 @@ impl PunishmentCache {
         self.state.lock().checks.get(&player).map(|check| check.identity.clone()).unwrap_or_default()
     }
 
-    /// The hub answered, when asked at this time, that these are all active punishments of a player.
+    /// The hub answered, when asked at this time, that these are all active punishments of a player. An answer is dropped where
+    /// the same was asked later and answered before.
     pub(super) fn checked(&self, player: Uuid, identity: Identity, found: Vec<Punishment>, asked_at: Instant) {
         let mut state = self.state.lock();
+        let last = state.checks.get(&player);
+        if last.is_some_and(|last| last.at > asked_at && last.identity == identity) {
+            return;
+        }
         state.active.retain(|_, known| !concerns(known, player, &identity));
         state.active.extend(found.into_iter().map(|punishment| (punishment.id, punishment)));
         state.checks.insert(player, Check { identity, at: asked_at });

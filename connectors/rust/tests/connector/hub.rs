@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use network_hub_client::model::{
     PlayerConnection, PunishmentKind, PunishmentRequest, ServerRegistration, WorldRequest,
@@ -61,7 +62,7 @@ impl HubProcess {
     }
 
     pub(crate) fn server(&self, id: &str, server_type: &str) -> ConnectorOptions {
-        ConnectorOptions::new(self.client(), server(id, server_type))
+        ConnectorOptions::new(self.client(), server(id, server_type)).join_timeout(Duration::from_secs(60))
     }
 
     /// A call of the owner's.

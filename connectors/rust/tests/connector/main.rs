@@ -10,6 +10,7 @@ mod game;
 mod hub;
 mod money;
 mod outage;
+mod overtaken;
 #[path = "../../../../host/testing/src/ports.rs"]
 mod ports;
 mod proxy;

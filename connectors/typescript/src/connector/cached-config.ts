@@ -10,6 +10,9 @@ import type { Logger } from "../logger.js";
 export class CachedConfig<T> {
   private readonly listeners: ((doc: T) => void)[] = [];
   private doc: T;
+  private reads = 0;
+  /** Number of the read whose answer is kept; that of an earlier one that comes late is dropped. */
+  private kept = 0;
 
   constructor(
     private readonly client: HubClient,
@@ -34,7 +37,11 @@ export class CachedConfig<T> {
 
   /** Registers the default, which returns the effective document. @internal */
   async refresh(): Promise<void> {
+    this.reads += 1;
+    const number = this.reads;
     const read = (await this.client.config.register(this.group, this.namespace, this.defaultDoc)).doc as T;
+    if (number < this.kept) return;
+    this.kept = number;
     if (isDeepStrictEqual(read, this.doc)) return;
     this.doc = read;
     for (const listener of this.listeners) {

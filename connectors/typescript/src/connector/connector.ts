@@ -261,7 +261,7 @@ export class HubConnector {
       ...(ip === undefined ? {} : { ip }),
       include: ["permissions", "punishments", "language", ...load],
     });
-    if (profile.language !== undefined) this.localization.put(player, profile.language);
+    if (profile.language !== undefined) this.localization.put(player, profile.language, askedAt);
     // A load has no context; permissions of one are read separately.
     if (profile.permissions !== undefined && permissionContext === undefined) {
       this.permissions.put(player, profile.permissions, undefined, askedAt);
@@ -421,6 +421,12 @@ export class HubConnector {
     const askedAt = now();
     const { name, ip } = this.punishments.lastCheck(player);
     const found = await this.client.punishments.query({ playerUuid: player, ...(ip === undefined ? {} : { ip }) });
+    const last = this.punishments.lastCheck(player);
+    if (last.name !== name || last.ip !== ip) {
+      // They came from another address meanwhile, whose bans are not in the answer.
+      this.refresh.punishments.add(player);
+      return;
+    }
     this.punishments.checked(player, name, ip, found, askedAt);
     const ban = this.punishments.ban(player);
     if (ban !== undefined) this.kick(player, ban);

@@ -1,6 +1,7 @@
 import type { HubClient } from "../client.js";
 import type { LanguageSource, LocalizationCatalog, PlayerLanguage } from "../generated/schemas.js";
 import { playerId } from "./player-id.js";
+import { now } from "./time.js";
 
 /** The plugin's own messages, by language and then by key. */
 export type Messages = Record<string, Record<string, string>>;
@@ -12,7 +13,7 @@ export type Messages = Record<string, Record<string, string>>;
 export class LocalizationCache {
   /** The catalog as it was read last. */
   catalog: LocalizationCatalog | undefined;
-  private readonly languages = new Map<string, PlayerLanguage>();
+  private readonly languages = new Map<string, { readonly answer: PlayerLanguage; readonly askedAt: number }>();
 
   constructor(
     private readonly client: HubClient,
@@ -45,19 +46,21 @@ export class LocalizationCache {
 
   /** Returns the known language of a player, with its source: a chosen one need not be asked for again. */
   language(player: string): PlayerLanguage | undefined {
-    return this.languages.get(playerId(player));
+    return this.languages.get(playerId(player))?.answer;
   }
 
   /** Sets a player's language at the hub and here; null unsets it. */
   async setLanguage(player: string, locale: string | null, source: LanguageSource): Promise<PlayerLanguage> {
     const stored = await this.client.localization.setLanguage(player, locale, source);
-    this.put(playerId(player), stored);
+    // From now on: what was asked meanwhile may not show it.
+    this.put(playerId(player), stored, now());
     return stored;
   }
 
-  /** @internal */
-  put(player: string, language: PlayerLanguage): void {
-    this.languages.set(player, language);
+  /** An answer to a question that was asked at this time; dropped where a later one was answered before. @internal */
+  put(player: string, answer: PlayerLanguage, askedAt: number): void {
+    const known = this.languages.get(player);
+    if (known === undefined || known.askedAt <= askedAt) this.languages.set(player, { answer, askedAt });
   }
 
   /** @internal */
@@ -67,7 +70,8 @@ export class LocalizationCache {
 
   /** @internal */
   async refreshLanguage(player: string): Promise<void> {
-    this.put(player, await this.client.localization.language(player));
+    const askedAt = now();
+    this.put(player, await this.client.localization.language(player), askedAt);
   }
 
   /** @internal */

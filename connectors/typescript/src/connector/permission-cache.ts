@@ -51,8 +51,10 @@ export class PermissionCache {
     return this.entries.get(playerId(player))?.answer;
   }
 
-  /** An answer to a question that was asked at this time. @internal */
+  /** An answer to a question that was asked at this time; dropped where a later one was answered before. @internal */
   put(player: string, answer: EffectivePermissions, etag: string | undefined, askedAt: number): void {
+    const known = this.entries.get(player);
+    if (known !== undefined && known.askedAt > askedAt) return;
     const nodes = new Map(Object.entries(answer.permissions).map(([node, value]) => [node.toLowerCase(), value]));
     this.entries.set(player, { nodes, answer, etag, askedAt });
   }

@@ -69,8 +69,13 @@ export class PunishmentCache {
     return concerns(punishment, player, check?.name, check?.ip);
   }
 
-  /** The hub answered, when asked at this time, that these are all active punishments of a player. @internal */
+  /**
+   * The hub answered, when asked at this time, that these are all active punishments of a player. An answer is dropped where the same
+   * was asked later and answered before. @internal
+   */
   checked(player: string, name: string | undefined, ip: string | undefined, found: Punishment[], askedAt: number): void {
+    const last = this.checks.get(player);
+    if (last !== undefined && last.at > askedAt && last.name === name && last.ip === ip) return;
     for (const known of this.all()) if (concerns(known, player, name, ip)) this.active.delete(known.id);
     for (const punishment of found) put(this.active, punishment.id, punishment);
     put(this.checks, player, { name, ip, at: askedAt });

@@ -250,7 +250,7 @@ class HubConnector:
         if active is None:  # An older hub includes nothing.
             active = await self.client.punishments.query(player, ip)
         if profile.language is not None:
-            self.localization.put(player, profile.language)
+            self.localization.put(player, profile.language, asked_at)
         await self._take_permissions(player, profile, asked_at)
         self.punishments.checked(player, name, ip, active, asked_at)
         ban = self.punishments.ban(player)
@@ -389,7 +389,7 @@ class HubConnector:
     def _keep_config(self, config: CachedConfig) -> None:
         """Reads a config document, and again with each change."""
         self._configs.append(config)
-        self._spawn(self._read_config(config), "A config document cannot be read")
+        self._spawn(persist(config.refresh), "A config document cannot be read")
 
     def on(self, type: str, listener: Callable[[HubEvent], object]) -> None:
         """Calls this with every event of a type; `RESYNC` says that events may have been missed.
@@ -464,7 +464,7 @@ class HubConnector:
         elif event.type == "CONFIG_UPDATED":
             for config in self._configs:
                 if (config.group, config.namespace) == (event.text("group"), event.text("namespace")):
-                    self._spawn(self._read_config(config), "A config document cannot be read")
+                    self._spawn(persist(config.refresh), "A config document cannot be read")
         elif event.type == "PERMISSIONS_UPDATED":
             self._permissions_changed(event)
         elif event.type == "WORLD_READY":
@@ -524,7 +524,7 @@ class HubConnector:
             queue.add_all(self._online)
         self._read_catalog()
         for config in self._configs:
-            self._spawn(self._read_config(config), "A config document cannot be read")
+            self._spawn(persist(config.refresh), "A config document cannot be read")
         self._worlds.resync()
         self._lines.resync()
         self._deliveries.look()
@@ -533,14 +533,16 @@ class HubConnector:
         if self.options.all_namespaces:
             self._spawn(persist(self.localization.refresh_catalog), "Messages cannot be read")
 
-    async def _read_config(self, config: CachedConfig) -> None:
-        config.put((await persist(config.read)).doc)
-
     async def _read_punishments(self, player: UUID) -> None:
         asked_at = time.monotonic()
         check = self.punishments.last_check(player)
         name, ip = (None, None) if check is None else (check.name, check.ip)
         found = await self.client.punishments.query(player, ip)
+        now = self.punishments.last_check(player)
+        if now is not None and not now.is_of(name, ip):
+            # They came from another address meanwhile, whose bans are not in the answer.
+            self._punishment_refresh.add(player)
+            return
         self.punishments.checked(player, name, ip, found, asked_at)
         ban = self.punishments.ban(player)
         if ban is not None:

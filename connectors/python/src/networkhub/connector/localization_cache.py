@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from ..client import AsyncHubClient
-from ..models import ConfigDocument, LanguageSource, LocalizationCatalog, PlayerLanguage
+from ..models import LanguageSource, LocalizationCatalog, PlayerLanguage
 
 LOG = logging.getLogger("networkhub")
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    answer: PlayerLanguage
+    asked_at: float
 
 
 class LocalizationCache:
@@ -31,7 +39,7 @@ class LocalizationCache:
         self._namespaces = namespaces
         self._defaults = defaults
         self._default_locale = default_locale
-        self._languages: dict[UUID, PlayerLanguage] = {}
+        self._languages: dict[UUID, _Language] = {}
         self._catalog: LocalizationCatalog | None = None
 
     @property
@@ -53,24 +61,28 @@ class LocalizationCache:
 
     def locale(self, player: UUID) -> str:
         """A player's language, or the default one."""
-        language = self._languages.get(player)
+        language = self.language(player)
         if language is not None and language.locale is not None:
             return language.locale
         return self._default_locale if self._catalog is None else self._catalog.default_locale
 
     def language(self, player: UUID) -> PlayerLanguage | None:
         """Returns the known language of a player, with its source: a chosen one need not be asked for again."""
-        return self._languages.get(player)
+        known = self._languages.get(player)
+        return None if known is None else known.answer
 
     async def set_language(self, player: UUID, locale: str | None, source: LanguageSource = "PLAYER") -> PlayerLanguage:
         """Sets a player's language at the hub and here; None unsets it."""
         stored = await self._client.localization.set_language(player, locale, source)
-        self.put(player, stored)
+        # From now on: what was asked meanwhile may not show it.
+        self.put(player, stored, time.monotonic())
         return stored
 
-    def put(self, player: UUID, language: PlayerLanguage) -> None:
-        """The hub answered this."""
-        self._languages[player] = language
+    def put(self, player: UUID, language: PlayerLanguage, asked_at: float) -> None:
+        """An answer to a question that was asked at this time; dropped where a later one was answered before."""
+        known = self._languages.get(player)
+        if known is None or known.asked_at <= asked_at:
+            self._languages[player] = _Language(language, asked_at)
 
     def prune(self, online: Container[UUID]) -> None:
         """Forgets those who are not online."""
@@ -80,7 +92,8 @@ class LocalizationCache:
 
     async def refresh_language(self, player: UUID) -> None:
         """Reads a player's language."""
-        self.put(player, await self._client.localization.language(player))
+        asked_at = time.monotonic()
+        self.put(player, await self._client.localization.language(player), asked_at)
 
     async def refresh_catalog(self) -> None:
         """Reads the catalog."""
@@ -108,6 +121,9 @@ class CachedConfig:
         self._default_doc = default_doc
         self._doc = default_doc
         self._listeners: list[Callable[[Any], object]] = []
+        self._reads = 0
+        self._kept = 0
+        """Number of the read whose answer is kept; that of an earlier one that comes late is dropped."""
 
     @property
     def doc(self) -> Any:
@@ -119,12 +135,14 @@ class CachedConfig:
         self._listeners.append(listener)
         return self
 
-    async def read(self) -> ConfigDocument:
+    async def refresh(self) -> None:
         """Registers the default, which returns the effective document."""
-        return await self._client.config.register(self.group, self.namespace, self._default_doc)
-
-    def put(self, doc: Any) -> None:
-        """The hub answered this."""
+        self._reads += 1
+        read = self._reads
+        doc = (await self._client.config.register(self.group, self.namespace, self._default_doc)).doc
+        if read < self._kept:
+            return
+        self._kept = read
         if doc == self._doc:
             return
         self._doc = doc

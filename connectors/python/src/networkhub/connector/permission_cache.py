@@ -63,7 +63,10 @@ class PermissionCache:
         return None if entry is None else entry.answer
 
     def put(self, player: UUID, answer: EffectivePermissions, etag: str | None, asked_at: float) -> None:
-        """An answer to a question that was asked at this time."""
+        """An answer to a question that was asked at this time; dropped where a later one was answered before."""
+        known = self._entries.get(player)
+        if known is not None and known.asked_at > asked_at:
+            return
         nodes = {node.lower(): value for node, value in answer.permissions.items() if value is not None}
         self._entries[player] = _Entry(nodes, answer, etag, asked_at)
 

@@ -36,6 +36,10 @@ class Check:
     ip: str | None
     at: float
 
+    def is_of(self, name: str | None, ip: str | None) -> bool:
+        """True if it was of this name and address."""
+        return (self.name, self.ip) == (name, ip)
+
 
 class _Bounded(OrderedDict[K, V]):
     """Forgets what was used longest ago."""
@@ -101,8 +105,14 @@ class PunishmentCache:
         return _concerns(punishment, player, check.name if check else None, check.ip if check else None)
 
     def checked(self, player: UUID, name: str | None, ip: str | None, punishments: Iterable[Punishment], asked_at: float) -> None:
-        """The hub answered, when asked at this time, that these are all active punishments of a player."""
+        """The hub answered, when asked at this time, that these are all active punishments of a player.
+
+        An answer is dropped where the same was asked later and answered before.
+        """
         with self._lock:
+            last = self._checks.get(player)
+            if last is not None and last.at > asked_at and last.is_of(name, ip):
+                return
             for known in [each for each in self._active.values() if _concerns(each, player, name, ip)]:
                 del self._active[known.id]
             for punishment in punishments:

@@ -205,7 +205,7 @@ public final class HubConnector {
         CompletableFuture<List<Punishment>> active = profile.permissions() != null
                 ? CompletableFuture.completedFuture(profile.punishments())
                 : client.punishments().query(player, ip, true);
-        if (profile.language() != null) localization.put(player, profile.language());
+        if (profile.language() != null) localization.put(player, profile.language(), askedAt);
         return active.thenCombine(readPermissions(player, profile, askedAt), (found, nothing) -> {
             punishments.checked(player, name, ip, found, askedAt);
             return punishments.ban(player).map(JoinDecision::banned).orElseGet(() -> JoinDecision.allow(profile));
@@ -432,8 +432,15 @@ public final class HubConnector {
 
     private CompletableFuture<Void> readPunishments(UUID player) {
         long askedAt = System.nanoTime();
-        return client.punishments().query(player, punishments.ip(player), true).thenAcceptAsync(found -> {
-            punishments.checked(player, punishments.name(player), punishments.ip(player), found, askedAt);
+        String name = punishments.name(player);
+        String ip = punishments.ip(player);
+        return client.punishments().query(player, ip, true).thenAcceptAsync(found -> {
+            if (!punishments.isOf(player, name, ip)) {
+                // They came from another address meanwhile, whose bans are not in the answer.
+                punishmentRefresh.add(player);
+                return;
+            }
+            punishments.checked(player, name, ip, found, askedAt);
             punishments.ban(player).ifPresent(ban -> kick(player, ban));
         }, thread);
     }

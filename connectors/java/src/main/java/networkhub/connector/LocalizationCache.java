@@ -17,12 +17,14 @@ import networkhub.model.PlayerLanguage;
  * known last, and before the first answer the defaults of the plugin.
  */
 public final class LocalizationCache {
+    private record Language(PlayerLanguage answer, long askedAtNanos) {}
+
     private final HubClient client;
     private final Collection<String> namespaces;
     /** By language, then by key. */
     private final Map<String, Map<String, String>> defaults;
     private final String defaultLocale;
-    private final Map<UUID, PlayerLanguage> languages = new ConcurrentHashMap<>();
+    private final Map<UUID, Language> languages = new ConcurrentHashMap<>();
     private volatile LocalizationCatalog catalog;
 
     LocalizationCache(HubClient client, Collection<String> namespaces, Map<String, Map<String, String>> defaults,
@@ -53,7 +55,7 @@ public final class LocalizationCache {
 
     /** A player's language, or the default one. */
     public String locale(UUID player) {
-        PlayerLanguage language = languages.get(player);
+        PlayerLanguage language = language(player);
         if (language != null && language.locale() != null) return language.locale();
         LocalizationCatalog current = catalog;
         return current == null ? defaultLocale : current.defaultLocale();
@@ -61,7 +63,8 @@ public final class LocalizationCache {
 
     /** Returns the known language of a player, with its source: a chosen one need not be asked for again. Null where nothing is known. */
     public PlayerLanguage language(UUID player) {
-        return languages.get(player);
+        Language known = languages.get(player);
+        return known == null ? null : known.answer;
     }
 
     /** The catalog as it was read last; null before the first time. */
@@ -72,13 +75,16 @@ public final class LocalizationCache {
     /** Sets a player's language at the hub and here; a null locale unsets it. */
     public CompletableFuture<PlayerLanguage> setLanguage(UUID player, String locale, LanguageSource source) {
         return client.localization().setLanguage(player, locale, source, null).thenApply(stored -> {
-            languages.put(player, stored);
+            // From now on: what was asked meanwhile may not show it.
+            put(player, stored, System.nanoTime());
             return stored;
         });
     }
 
-    void put(UUID player, PlayerLanguage language) {
-        languages.put(player, language);
+    /** An answer to a question that was asked at this time; dropped where a later one was answered before. */
+    void put(UUID player, PlayerLanguage answer, long askedAtNanos) {
+        languages.merge(player, new Language(answer, askedAtNanos),
+                (known, read) -> known.askedAtNanos - read.askedAtNanos > 0 ? known : read);
     }
 
     void prune(Set<UUID> online) {
@@ -86,7 +92,8 @@ public final class LocalizationCache {
     }
 
     CompletableFuture<Void> refreshLanguage(UUID player) {
-        return client.localization().language(player).thenAccept(language -> put(player, language));
+        long askedAt = System.nanoTime();
+        return client.localization().language(player).thenAccept(language -> put(player, language, askedAt));
     }
 
     CompletableFuture<Void> refreshCatalog() {

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import networkhub.HubClient;
 import networkhub.PermissionsApi;
@@ -67,12 +68,18 @@ public final class PermissionCache {
         listeners.add(listener);
     }
 
-    /** An answer to a question that was asked at this time. */
+    /** An answer to a question that was asked at this time; dropped where a later one was answered before. */
     void put(UUID player, EffectivePermissions answer, String etag, long askedAtNanos) {
         Map<String, Boolean> nodes = new HashMap<>();
         answer.permissions().forEach((node, value) -> nodes.put(node.toLowerCase(Locale.ROOT), value));
-        Entry before = entries.put(player, new Entry(nodes, answer, etag, askedAtNanos));
-        if (before == null || !before.nodes.equals(nodes)) listeners.forEach(listener -> listener.accept(player));
+        Entry read = new Entry(nodes, answer, etag, askedAtNanos);
+        AtomicReference<Entry> before = new AtomicReference<>();
+        Entry kept = entries.compute(player, (id, known) -> {
+            before.set(known);
+            return known != null && known.askedAtNanos - askedAtNanos > 0 ? known : read;
+        });
+        boolean isChanged = kept == read && (before.get() == null || !before.get().nodes.equals(nodes));
+        if (isChanged) listeners.forEach(listener -> listener.accept(player));
     }
 
     CompletableFuture<Void> refresh(UUID player) {
@@ -80,11 +87,11 @@ public final class PermissionCache {
         String etag = entry == null ? null : entry.etag;
         long askedAt = System.nanoTime();
         return client.permissions().effective(player, context, null, etag)
-                .thenAccept(answer -> keep(player, answer, askedAt));
+                .thenAccept(answer -> keep(player, answer, entry, askedAt));
     }
 
-    private void keep(UUID player, PermissionsApi.VersionedPermissions answer, long askedAt) {
-        Entry entry = entries.get(player);
+    /** An answer without permissions says that they are those of the entry that it was asked with. */
+    private void keep(UUID player, PermissionsApi.VersionedPermissions answer, Entry entry, long askedAt) {
         if (answer.permissions() != null) {
             put(player, answer.permissions(), answer.etag(), askedAt);
         } else if (entry != null) {

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import networkhub.model.Punishment;
@@ -23,7 +24,11 @@ public final class PunishmentCache {
     private record Update(Punishment punishment, boolean isActive, long atNanos) {}
 
     /** A player's state at their last check. */
-    private record Check(String name, String ip, long atNanos) {}
+    private record Check(String name, String ip, long atNanos) {
+        boolean isOf(String name, String ip) {
+            return Objects.equals(this.name, name) && Objects.equals(this.ip, ip);
+        }
+    }
 
     private final Map<Long, Punishment> active = bounded();
     private final Map<UUID, Check> checks = bounded();
@@ -89,8 +94,13 @@ public final class PunishmentCache {
         return ofAddress && ip != null && ip.equals(punishment.ipAddress());
     }
 
-    /** The hub answered, when asked at this time, that these are all active punishments of a player. */
+    /**
+     * The hub answered, when asked at this time, that these are all active punishments of a player. An answer is dropped where the same
+     * was asked later and answered before.
+     */
     synchronized void checked(UUID player, String name, String ip, Collection<Punishment> punishments, long askedAtNanos) {
+        Check last = checks.get(player);
+        if (last != null && last.atNanos - askedAtNanos > 0 && last.isOf(name, ip)) return;
         active.values().removeIf(known -> concerns(known, player, name, ip));
         for (Punishment punishment : punishments) active.put(punishment.id(), punishment);
         checks.put(player, new Check(name, ip, askedAtNanos));
@@ -123,6 +133,11 @@ public final class PunishmentCache {
     synchronized boolean isCurrent(UUID player, String ip) {
         Check check = checks.get(player);
         return check != null && check.atNanos - gapAtNanos >= 0 && (ip == null || ip.equals(check.ip));
+    }
+
+    /** True if a player was checked last with this name and address. */
+    synchronized boolean isOf(UUID player, String name, String ip) {
+        return Objects.equals(name(player), name) && Objects.equals(ip(player), ip);
     }
 
     synchronized String ip(UUID player) {

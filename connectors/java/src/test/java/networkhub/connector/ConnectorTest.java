@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +66,7 @@ class ConnectorTest {
 
     private ConnectorOptions server(String type, GameServer game) {
         ServerRegistration info = Requests.server(type + "-" + servers++, type).maxPlayers(10).build();
-        return HubConnector.builder(hub.client(), info, game);
+        return HubConnector.builder(hub.client(), info, game).joinTimeout(Duration.ofSeconds(60));
     }
 
     private HubConnector start(ConnectorOptions options) throws Exception {

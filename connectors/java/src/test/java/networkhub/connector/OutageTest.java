@@ -59,7 +59,7 @@ class OutageTest {
     private HubConnector start(String url, String server, FakeGame game) throws Exception {
         HubConnector connector = HubConnector.builder(
                 HubClient.create(url, hub.key), Requests.server(server, "games").build(), game)
-                .joinTimeout(Duration.ofSeconds(5)).connector();
+                .joinTimeout(Duration.ofSeconds(10)).connector();
         connectors.add(connector);
         connector.start();
         eventually("the connector is connected", () -> connector.status().isConnected());
@@ -112,7 +112,7 @@ class OutageTest {
         assertTrue(connector.punishments().isMuted(leaves));
         assertTrue(connector.punishments().isMuted(joins));
         assertFalse(connector.punishments().isMuted(stays));
-        assertEquals(4, connector.status().pendingChanges());
+        eventually("all changes wait", () -> connector.status().pendingChanges() == 4);
 
         hub.start();
         eventually("the join was told", () -> "a".equals(where(joins)));
@@ -186,7 +186,7 @@ class OutageTest {
         connector.playerLeft(visits);
         connector.setState(new networkhub.ServerState("PLAYING", null, null));
         CompletableFuture<TransferOutcome> asked = connector.transfer(leaves, "b", null);
-        assertTrue(System.nanoTime() - cutAt < Duration.ofSeconds(5).toNanos(), "no call waits for the hub");
+        assertTrue(System.nanoTime() - cutAt < Duration.ofSeconds(10).toNanos(), "no call waits for the hub");
         // The visitor goes to a server that the hub still hears.
         other.playerJoined(visits, "Visits");
         eventually("the visitor is there", () -> "b".equals(where(visits)));

@@ -272,7 +272,7 @@ class PlayerDataTest {
         HubConnector a = start(link.url(), "a", bagsA, Duration.ZERO);
         join(a);
         link.cut();
-        a.stop().get(10, TimeUnit.SECONDS);
+        a.stop().get(14, TimeUnit.SECONDS);
         assertTrue(a.stop().isDone(), "a second stop is the first one");
     }
 

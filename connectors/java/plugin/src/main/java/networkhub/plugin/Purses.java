@@ -48,15 +48,17 @@ public final class Purses {
         /** The hub's latest news. It may have changes that are under way, so it counts once all are answered. */
         BigDecimal newest;
         long ledgerId;
+        /** Number of the news so far: a balance that was read before some of them may be older. */
+        int told;
 
         BigDecimal available() {
             return balance.add(changed);
         }
 
-        void news(BigDecimal told, long id) {
+        void news(BigDecimal amount, long id) {
             if (id < ledgerId) return;
             ledgerId = id;
-            newest = told;
+            newest = amount;
             settle();
         }
 
@@ -99,20 +101,25 @@ public final class Purses {
 
     /** Reads a balance at the hub, until it answers or the player has left. */
     private void load(UUID player) {
-        if (!purses.containsKey(player)) return;
+        Purse purse = purses.get(player);
+        if (purse == null) return;
+        int told;
+        synchronized (purse) {
+            told = purse.told;
+        }
         api().balances("player", player.toString()).whenComplete((balances, failure) -> {
-            if (failure == null) loaded(player, balances);
-            else later(() -> load(player));
+            if (failure != null) later(() -> load(player));
+            else if (!loaded(purse, balances, told)) load(player);
         });
     }
 
-    private void loaded(UUID player, List<CurrencyBalance> balances) {
-        Purse purse = purses.get(player);
-        if (purse == null) return;
+    /** Takes a balance, unless there was news meanwhile; false if it is to be read again, because the news had nothing to add to. */
+    private boolean loaded(Purse purse, List<CurrencyBalance> balances, int told) {
         String wanted = settings.currency();
         Optional<CurrencyBalance> found = balances.stream()
                 .filter(balance -> wanted.isBlank() || balance.currencyName().equalsIgnoreCase(wanted)).findFirst();
         synchronized (purse) {
+            if (purse.told != told) return purse.balance != null;
             purse.currency = found.map(CurrencyBalance::currencyName).orElse(wanted);
             // A change that is under way may be in it or not: its answer has the balance after it.
             if (purse.underWay == 0) {
@@ -121,6 +128,7 @@ public final class Purses {
             }
             if (!purse.currency.isBlank()) currency = purse.currency;
         }
+        return true;
     }
 
     private void changed(HubEvent event) {
@@ -131,7 +139,10 @@ public final class Purses {
         JsonElement id = data.get("ledgerId");
         if (purse == null || balance == null || id == null) return;
         synchronized (purse) {
-            if (purse.balance != null && event.text("currencyName").equals(purse.currency)) purse.news(balance.getAsBigDecimal(), id.getAsLong());
+            boolean isKnown = purse.balance != null;
+            if (isKnown && !event.text("currencyName").equals(purse.currency)) return;
+            purse.told++;
+            if (isKnown) purse.news(balance.getAsBigDecimal(), id.getAsLong());
         }
     }
 
@@ -196,6 +207,7 @@ public final class Purses {
             }
             synchronized (purse) {
                 purse.underWay--;
+                purse.told++;
                 if (error == null) purse.news(answer.balance(), answer.ledgerId());
                 else purse.changed = purse.changed.subtract(delta);
                 purse.settle();
