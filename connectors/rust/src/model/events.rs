@@ -206,6 +206,18 @@ pub struct ModuleDeadLetterNotice {
     pub version: i64,
 }
 
+/// Events wait for a module for more than a minute.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModuleLaggingNotice {
+    /// Number of events that wait.
+    pub lag_events: i64,
+    /// Age of the oldest event that waits.
+    pub lag_ms: i64,
+    pub module: String,
+}
+
 /// A change of a network's permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
