@@ -738,8 +738,10 @@ CREATE INDEX punishments_by_issuer ON punishments (network_id, issuer_uuid, issu
 CREATE INDEX punishments_by_issuer_name ON punishments (network_id, issuer_folded, issued_at, id);
 -- The code tells the network.
 CREATE UNIQUE INDEX punishments_by_appeal_mac ON punishments (appeal_mac) WHERE appeal_mac IS NOT NULL;
--- Expiries of all networks are recorded together.
+-- The first expiry of all networks, then those of each.
 CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
+CREATE INDEX punishments_due_of_network ON punishments (network_id, expires_at)
+    WHERE state = 'OPEN' AND expires_at IS NOT NULL;
 
 -- Last punishment id of each network.
 CREATE TABLE punishment_counters (

@@ -335,14 +335,15 @@ pub(super) async fn publish(
     Ok(())
 }
 
-/// Records up to `limit` expired punishments, and publishes each. Each moves from open to expired, so that of several
-/// nodes, or of two runs of one, only one publishes it.
-pub(super) async fn expire(app: &App, due: Cutoff, limit: i64) -> Result<(), hub_db::Error> {
+/// Records up to `limit` expired punishments of a network, publishes each, and returns their number. Each moves from open
+/// to expired, so that of several nodes, or of two runs of one, only one publishes it.
+pub(super) async fn expire(app: &App, network: NetworkId, due: Cutoff, limit: i64) -> Result<usize, hub_db::Error> {
     app.db
         .transaction(async |mut tx| {
-            let mut expired = store::expire(&mut tx, due, limit).await?;
+            let mut expired = store::expire(&mut tx, network, due, limit).await?;
             expired.sort_by_key(|punishment| (punishment.expires_at, punishment.id));
-            publish(app, &mut tx, Action::Expired, &expired).await
+            publish(app, &mut tx, Action::Expired, &expired).await?;
+            Ok(expired.len())
         })
         .await
 }

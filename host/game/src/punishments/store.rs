@@ -445,40 +445,55 @@ pub(super) async fn last_address_of_name(
     Ok(row.map(|(address,)| address))
 }
 
-/// Time of the next expiry. Crosses networks: one task records the expiries of all, and each row is published only to
-/// its own network.
-pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
-    let row: Option<(Millis,)> = db
-        .query(
-            "SELECT expires_at FROM punishments WHERE state = 'OPEN' AND expires_at IS NOT NULL
-             ORDER BY expires_at LIMIT 1",
-        )
-        .optional()
-        .await?;
+// Crosses networks: one task looks for all.
+const NEXT_EXPIRY: &str = "SELECT expires_at FROM punishments
+     WHERE state = 'OPEN' AND expires_at IS NOT NULL AND expires_at > $1 ORDER BY expires_at LIMIT 1";
+
+/// Time of the first expiry after another. Crosses networks: one task looks for all, and each network's own are then
+/// recorded.
+pub(super) async fn next_expiry(db: &Db, after: Millis) -> Result<Option<Millis>, Error> {
+    let row: Option<(Millis,)> = db.query(NEXT_EXPIRY).bind(after).optional().await?;
     Ok(row.map(|(at,)| at))
 }
 
-/// Records and returns up to `limit` expired punishments. Crosses networks: see [`next_expiry`]. One that another
-/// transaction changes, maybe prolongs, is left for the next time: it holds up no other.
-pub(super) async fn expire(tx: &mut Tx, due: Cutoff, limit: i64) -> Result<Vec<Punishment>, Error> {
-    macro_rules! statement {
-        ($lock:literal) => {
-            concat!(
-                "UPDATE punishments SET state = 'EXPIRED'
-                 WHERE (network_id, id) IN (
-                     SELECT network_id, id FROM punishments WHERE state = 'OPEN' AND expires_at <= $1
-                     ORDER BY expires_at LIMIT $2 ",
-                $lock,
-                ") RETURNING network_id, ",
-                columns!()
-            )
-        };
-    }
-    tx.query(Sql { sqlite: statement!(""), postgres: statement!("FOR UPDATE SKIP LOCKED") })
-        .bind(due.at())
-        .bind(limit)
-        .readable()
-        .await
+// Leaps from network to network: those with many punishments cost no more than others.
+const EXPIRING_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
+         SELECT (SELECT network_id FROM punishments WHERE state = 'OPEN' AND expires_at IS NOT NULL
+                 ORDER BY network_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT p.network_id FROM punishments p
+                 WHERE p.state = 'OPEN' AND p.expires_at IS NOT NULL AND p.network_id > n.network_id
+                 ORDER BY p.network_id LIMIT 1)
+         FROM n WHERE n.network_id IS NOT NULL)
+     SELECT network_id FROM n WHERE network_id IS NOT NULL AND EXISTS (
+         SELECT 1 FROM punishments p
+         WHERE p.network_id = n.network_id AND p.state = 'OPEN' AND p.expires_at <= $1)";
+
+/// Networks with punishments that have expired. Crosses networks: see [`next_expiry`].
+pub(super) async fn expiring_networks(db: &Db, due: Cutoff) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(EXPIRING_NETWORKS).bind(due.at()).readable().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+macro_rules! expire {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE punishments SET state = 'EXPIRED'
+             WHERE network_id = $1 AND id IN (
+                 SELECT id FROM punishments WHERE network_id = $1 AND state = 'OPEN' AND expires_at <= $2
+                 ORDER BY expires_at LIMIT $3",
+            $lock,
+            ") RETURNING network_id, ",
+            columns!()
+        )
+    };
+}
+const EXPIRE: Sql = Sql { sqlite: expire!(""), postgres: expire!(" FOR UPDATE SKIP LOCKED") };
+
+/// Records and returns up to `limit` expired punishments of a network. One that another transaction changes, maybe
+/// prolongs, is left for the next time: it holds up no other.
+pub(super) async fn expire(tx: &mut Tx, network: NetworkId, due: Cutoff, limit: i64) -> Result<Vec<Punishment>, Error> {
+    tx.query(EXPIRE).bind(network).bind(due.at()).bind(limit).readable().await
 }
 
 #[cfg(test)]
@@ -498,6 +513,16 @@ mod tests {
             assert_eq!(plan.iter().find(wide), None, "{plan:#?}");
             let by_name_alone = |step: &&String| step.contains("name_folded=?") && step.contains("player_uuid=?");
             assert_eq!(plan.iter().filter(by_name_alone).count(), if searches > 2 { 2 } else { 0 }, "{plan:#?}");
+        }
+    }
+
+    /// Those of other networks cost nothing.
+    #[tokio::test]
+    async fn expiries_are_found_by_their_indexes() {
+        for (at, plan) in query_plans(&[NEXT_EXPIRY, EXPIRING_NETWORKS, EXPIRE.sqlite]).await.iter().enumerate() {
+            let index = if at == 0 { "punishments_due (" } else { "punishments_due_of_network (" };
+            assert!(plan.iter().any(|step| step.contains(index)), "{plan:#?}");
+            assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER")), "{plan:#?}");
         }
     }
 }

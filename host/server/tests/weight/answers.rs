@@ -1,5 +1,6 @@
 //! Answers to one request, each of the largest that its limits allow.
 
+use hub_sandbox::manifest;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -27,7 +28,8 @@ fn put(path: String, body: Value) -> (Method, String, Value) {
     (Method::PUT, path, body)
 }
 
-pub async fn weigh(scale: &mut Scale) {
+/// Returns the network's owner.
+pub async fn weigh(scale: &mut Scale) -> Client {
     let client = scale.hub.network().await;
     texts(scale, &client).await;
     permissions(scale, &client).await;
@@ -39,8 +41,10 @@ pub async fn weigh(scale: &mut Scale) {
     deliveries(scale, &client).await;
     settings(scale, &client).await;
     modules(scale, &client).await;
+    endpoints(scale, &client).await;
     overviews(scale, &client).await;
     operator(scale, &client).await;
+    client
 }
 
 async fn texts(scale: &mut Scale, client: &Client) {
@@ -321,6 +325,7 @@ async fn modules(scale: &mut Scale, client: &Client) {
         "/api/manage/modules?limit=200".to_owned(),
         module.to_owned(),
         version.to_owned(),
+        format!("{module}/activation"),
         format!("{module}/logs"),
         format!("{module}/dead-letters?limit=200"),
         format!("{module}/schedules"),
@@ -328,6 +333,36 @@ async fn modules(scale: &mut Scale, client: &Client) {
     ] {
         scale.get(client, &path).await;
     }
+}
+
+/// The network's document: as many modules as a chain has, with as many endpoints as a network, whose schemas are of
+/// many small parts.
+async fn endpoints(scale: &mut Scale, client: &Client) {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/votes/votes.wasm");
+    let votes = std::fs::read(file).unwrap();
+    let manifest = manifest::read(&votes).unwrap().unwrap();
+    let end = votes.len() - manifest::embed(vec![], manifest).len();
+    let schema = json!({"enum": vec![1; 1_800]});
+    let endpoint = |at: usize| {
+        let path = format!("e{at}");
+        json!({"name": path, "method": "POST", "path": path, "public": true, "request": schema})
+    };
+    let mut links = vec![];
+    for at in 0..16 {
+        let (name, endpoints) = (format!("m{at}"), (0..16).map(endpoint).collect::<Vec<_>>());
+        let manifest = json!({"manifest": 1, "contract": "1.1.0", "name": name, "endpoints": endpoints}).to_string();
+        scale.check(manifest.len() > 56 << 10, format!("a manifest of {} bytes", manifest.len()));
+        let module = manifest::embed(votes[..end].to_vec(), manifest.as_bytes());
+        let upload = client.request(Method::POST, &format!("/api/manage/modules?name={name}"));
+        client.send(upload.header("Content-Type", "application/wasm").body(module)).await.expect(201);
+        let version = format!("/api/manage/modules/{name}/1");
+        Hub::eventually("it is compiled", async || client.get(&version).await.expect(200)["state"] == "READY").await;
+        links.push(json!({"name": name, "version": 1}));
+    }
+    let chain = put("/api/manage/extension-points/endpoints".to_owned(), json!({"modules": links}));
+    let made = scale.fill(client, [chain]).await;
+    let size = scale.get(client, "/api/manage/openapi.json").await;
+    scale.check(made == 1 && size > 2 << 20, format!("{made} chain, and only {size} bytes"));
 }
 
 async fn overviews(scale: &mut Scale, client: &Client) {

@@ -9,6 +9,7 @@ mod background;
 mod counting;
 mod files;
 mod messages;
+mod pages;
 mod scale;
 #[allow(dead_code, unused_imports, unused_macros, reason = "other tests use the rest")]
 #[path = "../it/support/mod.rs"]
@@ -58,8 +59,9 @@ async fn no_work_outweighs_its_bounds() {
     })
     .await;
     let mut scale = Scale::new(hub).await;
-    answers::weigh(&mut scale).await;
-    messages::weigh(&mut scale).await;
+    let answers = answers::weigh(&mut scale).await;
+    let messages = messages::weigh(&mut scale).await;
+    pages::weigh(&mut scale, &[&answers, &messages]).await;
     background::weigh(&mut scale).await;
     files::weigh(&mut scale).await;
     scale.finish(SMALL).await;

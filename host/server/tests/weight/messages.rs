@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::scale::Scale;
-use crate::support::Hub;
+use crate::support::{Client, Hub};
 
 /// Receiver that counts what arrives.
 async fn receiver() -> (String, Arc<AtomicUsize>) {
@@ -47,7 +47,8 @@ fn server(id: &str, name: &str, worlds: usize) -> Value {
     json!({"serverId": id, "serverType": "l", "host": "10.0.0.1", "port": 25565, "maxPlayers": 9, "worlds": worlds})
 }
 
-pub async fn weigh(scale: &mut Scale) {
+/// Returns the network's owner.
+pub async fn weigh(scale: &mut Scale) -> Client {
     let owner = scale.hub.network().await;
     let (url, arrived) = receiver().await;
     let hooks = |kind: &'static str, count: usize| {
@@ -97,4 +98,5 @@ pub async fn weigh(scale: &mut Scale) {
     scale.request(&owner, Method::POST, "/api/manage/people", json!({"email": long, "role": "VIEWER"})).await;
     let lost = json!({"email": long});
     scale.request(&owner.without_key(), Method::POST, "/api/people/password/lost", lost).await;
+    owner
 }

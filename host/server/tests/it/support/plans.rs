@@ -30,6 +30,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("transfers", "USING COVERING INDEX transfers_due", "the same"),
     ("transfers", "USING INDEX transfers_due", "the same"),
     ("deliveries", "USING COVERING INDEX deliveries_due_of_network", "the same"),
+    ("punishments", "USING COVERING INDEX punishments_due_of_network", "the same"),
     ("module_schedules", "USING COVERING INDEX module_schedules_due", "the same"),
     ("module_timers", "USING COVERING INDEX module_timers_due", "the same"),
     ("webhooks", "USING INDEX webhooks_due", "a partial index"),
