@@ -475,6 +475,7 @@ pub(super) async fn expiring_networks(db: &Db, due: Cutoff) -> Result<Vec<Networ
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
+// The time is that of a `Cutoff`: see [`expire`].
 macro_rules! expire {
     ($lock:literal) => {
         concat!(

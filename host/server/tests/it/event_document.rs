@@ -1,6 +1,6 @@
 //! Every event that the stream really sends matches its documentation, and every example is valid.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -189,6 +189,20 @@ async fn happen(hub: &Hub, client: &Client) {
     hub.advance_ms(16_000);
 }
 
+/// Checks an event against both documents.
+pub fn check(openapi: &Value, asyncapi: &Value, event: &Event) {
+    let messages = asyncapi["components"]["messages"].as_object().unwrap();
+    let (title, _) = messages.iter().find(|(_, it)| it["name"] == event.name).unwrap();
+    for document in [openapi, asyncapi] {
+        let schema = &document["components"]["schemas"][title];
+        assert!(schema.is_object(), "{title}");
+        let found = problems(document, schema, &event.data, &event.name);
+        assert!(found.is_empty(), "{found:#?}\n{}", event.data);
+    }
+    let any = json!({"$ref": "#/components/schemas/ServerEvent"});
+    assert_eq!(problems(openapi, &any, &event.data, "any"), [""; 0], "{}", event.data);
+}
+
 on_both! {
     async fn sent_events_match_the_documents(hub: Hub) {
         let client = hub.network().await;
@@ -196,8 +210,7 @@ on_both! {
         let openapi = anonymous.get("/api/openapi.json").await.expect(200).clone();
         let asyncapi = anonymous.get("/api/asyncapi.json").await.expect(200).clone();
         let messages = asyncapi["components"]["messages"].as_object().unwrap();
-        let names: BTreeMap<_, _> = messages.iter().map(|(title, it)| (it["name"].as_str().unwrap(), title)).collect();
-        let wanted: Vec<_> = names.keys().copied().collect();
+        let wanted: Vec<_> = messages.values().map(|it| it["name"].as_str().unwrap()).collect();
         let types = wanted.join(",");
         let mut streams = vec![];
         for server in ["lobby", "islands-1"] {
@@ -209,8 +222,14 @@ on_both! {
         let request = client.request(Method::GET, "/api/plugin/events").header("Last-Event-ID", "nothing");
         streams.push(Events::open(request).await);
         let mut missing: BTreeSet<_> = wanted.iter().copied().collect();
+        // It takes a restart to see it soon: the test of handlers that lag checks it.
+        assert!(missing.remove("MODULE_LAGGING"));
         let mut seen: Vec<Event> = vec![];
-        while !missing.is_empty() {
+        for round in 0.. {
+            if missing.is_empty() {
+                break;
+            }
+            assert!(round < 200, "never seen: {missing:?}");
             for events in &mut streams {
                 let next = tokio::time::timeout(std::time::Duration::from_millis(200), events.next()).await;
                 if let Ok(Some(event)) = next {
@@ -219,7 +238,6 @@ on_both! {
                 }
             }
             hub.advance_ms(1_000);
-            assert!(seen.len() < 500, "never seen: {missing:?}");
         }
         let last = json!({"playerUuid": uuid(9), "playerName": "p9", "message": "the last line", "serverId": "lobby"});
         post(&client, "/api/plugin/chat", last).await;
@@ -231,15 +249,7 @@ on_both! {
             }
         }
         for event in seen {
-            let title = names[event.name.as_str()];
-            for document in [&openapi, &asyncapi] {
-                let schema = &document["components"]["schemas"][title];
-                assert!(schema.is_object(), "{title}");
-                let found = problems(document, schema, &event.data, &event.name);
-                assert!(found.is_empty(), "{found:#?}\n{}", event.data);
-            }
-            let any = json!({"$ref": "#/components/schemas/ServerEvent"});
-            assert_eq!(problems(&openapi, &any, &event.data, "any"), [""; 0], "{}", event.data);
+            check(&openapi, &asyncapi, &event);
         }
     }
 

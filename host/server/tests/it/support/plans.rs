@@ -31,6 +31,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("transfers", "USING INDEX transfers_due", "the same"),
     ("deliveries", "USING COVERING INDEX deliveries_due_of_network", "the same"),
     ("punishments", "USING COVERING INDEX punishments_due_of_network", "the same"),
+    ("handler_queue", "", "the same, in the order of its key"),
     ("module_schedules", "USING COVERING INDEX module_schedules_due", "the same"),
     ("module_timers", "USING COVERING INDEX module_timers_due", "the same"),
     ("webhooks", "USING INDEX webhooks_due", "a partial index"),

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use reqwest::Method;
-use serde_json::Value;
 
 use super::{activate, vote};
-use crate::support::{Events, Hub, NOW, on_both};
+use crate::event_document::check;
+use crate::support::{Event, Events, Hub, NOW, on_both};
 
 /// Lets time pass until it is told.
-async fn told(hub: &Hub, events: &mut Events) -> Value {
+async fn told(hub: &Hub, events: &mut Events) -> Event {
     let passing = async {
         loop {
             hub.advance_ms(5_000);
@@ -17,8 +17,8 @@ async fn told(hub: &Hub, events: &mut Events) -> Value {
         }
     };
     tokio::select! {
-        event = events.next_named("MODULE_LAGGING") => event.data,
-        () = passing => Value::Null,
+        event = events.next_named("MODULE_LAGGING") => event,
+        never = passing => never,
     }
 }
 
@@ -40,12 +40,15 @@ on_both! {
         let owner = hub.with_key(owner.key.as_ref().unwrap()).for_network(owner.network.unwrap());
         let path = "/api/plugin/events?types=MODULE_LAGGING";
         let mut events = Events::open(owner.request(Method::GET, path)).await;
-        let first = told(&hub, &mut events).await;
+        let event = told(&hub, &mut events).await;
+        let document = async |path| hub.anonymous().get(path).await.expect(200).clone();
+        check(&document("/api/openapi.json").await, &document("/api/asyncapi.json").await, &event);
+        let first = event.data;
         assert_eq!((&first["module"], &first["lagEvents"]), (&"counter".into(), &1.into()));
         let lag = first["lagMs"].as_i64().unwrap();
         assert!(lag >= 61_000, "{first}");
         // Again, but not before ten minutes have passed.
-        let again = told(&hub, &mut events).await;
+        let again = told(&hub, &mut events).await.data;
         assert!(again["lagMs"].as_i64().unwrap() >= lag + 600_000, "{again}");
     }
 }
