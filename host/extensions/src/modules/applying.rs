@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hub_db::{Error, Tx};
+use hub_sandbox::contract::Point;
 use hub_sandbox::contract::effects::{Action, Effect};
 use hub_sandbox::contract::state::StateChanges;
 
@@ -75,6 +76,23 @@ pub(super) fn refused(effect: Option<usize>, code: &str, message: String) -> Not
 /// Refusal of an effect with the words of the same request.
 fn refused_by(at: usize, effect: &Effect, error: &ApiError) -> NotCommitted {
     refused(Some(at), error.code(), format!("effect {at} ({}): {}", effect.action.name(), error.message()))
+}
+
+/// Fails if the owner has changed meanwhile what the module may do: a call under way commits nothing by rights of before.
+pub(super) fn still_granted(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    actor: &ModuleActor,
+) -> Result<(), NotCommitted> {
+    let chain = app.state::<Modules>().network(network).get(point);
+    let specs = chain.iter().flat_map(|chain| &chain.specs);
+    let mut granted = specs.filter(|spec| spec.name == actor.name).map(|spec| spec.grants.clone().unwrap_or_default());
+    if granted.any(|grants| grants == actor.grants) {
+        Ok(())
+    } else {
+        Err(NotCommitted::Unavailable("the module's rights have changed meanwhile".to_owned()))
+    }
 }
 
 /// Does what must be done before the transaction.

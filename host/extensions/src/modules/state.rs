@@ -213,7 +213,8 @@ impl Modules {
         self.networks.read().get(&network).cloned()
     }
 
-    fn network(&self, network: NetworkId) -> Arc<NetworkChains> {
+    /// The network's chains; those that were not loaded yet are missing.
+    pub(super) fn network(&self, network: NetworkId) -> Arc<NetworkChains> {
         self.find(network).unwrap_or_else(|| {
             Arc::clone(self.networks.write().entry(network).or_insert_with(|| Arc::new(NetworkChains::new())))
         })

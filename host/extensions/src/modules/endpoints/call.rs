@@ -192,7 +192,7 @@ impl EndpointCall<'_> {
         let _ordered = app.state::<Modules>().effects.order(app, network, effects).await;
         let on_begin: OnBegin = Arc::new(|_| async { Ok(true) }.boxed());
         let work = || async {
-            app.db.transaction(async |mut tx| self.begin(&mut tx, kept, state, started).await).await?;
+            app.db.transaction(async |mut tx| self.begin(&mut tx, &actor, kept, state, started).await).await?;
             let prepared: &[PreparedEffect] = &prepared;
             let effects = CallEffects { network, actor: &actor, effects, prepared, cause: Arc::clone(&cause) };
             applying::apply(app, &effects).await
@@ -207,10 +207,11 @@ impl EndpointCall<'_> {
         }
     }
 
-    /// Keeps the answer under the owner's lease, then checks and changes the state.
+    /// Keeps the answer under the owner's lease and by the grants of now, then checks and changes the state.
     async fn begin(
         &self,
         tx: &mut Tx,
+        actor: &ModuleActor,
         kept: Option<(&RequestKey, &KeptAnswer)>,
         state: &StateChanges,
         started: Millis,
@@ -219,6 +220,7 @@ impl EndpointCall<'_> {
         if !app.state::<ShardRegistry>().lock_lease(tx, network).await? {
             return Err(NotCommitted::Moved);
         }
+        applying::still_granted(app, network, Point::Endpoints, actor)?;
         if let Some((key, answer)) = kept {
             let expires_at = app.clock.now() + millis(key.ttl);
             if !store::insert(tx, self.key_of(key), answer, expires_at, app.clock.cutoff()).await? {

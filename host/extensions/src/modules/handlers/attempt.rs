@@ -309,6 +309,7 @@ impl Attempt<'_> {
         let cause = serde_json::to_string(&cause).unwrap_or_default();
         let call = CommittedCall {
             network: self.network,
+            point: self.point(),
             source: self.source,
             attempts: self.row.attempts + 1,
             event,

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use hub_db::{AmbientOutcome, Error, OnBegin, Tx};
+use hub_sandbox::contract::Point;
 use hub_sandbox::contract::effects::Effect;
 use hub_sandbox::contract::state::StateChanges;
 
 use crate::app::App;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
-use crate::modules::applying::{CallEffects, NotCommitted, PreparedEffect, apply, change_state, refused};
+use crate::modules::applying::{
+    CallEffects, NotCommitted, PreparedEffect, apply, change_state, refused, still_granted,
+};
 use crate::modules::handlers::effects::ModuleActor;
 use crate::modules::handlers::model::QueuedEvent;
 use crate::modules::handlers::schedules;
@@ -32,6 +35,7 @@ pub(super) enum Source {
 /// A call to commit.
 pub(super) struct CommittedCall<'a> {
     pub(super) network: NetworkId,
+    pub(super) point: Point,
     pub(super) source: Source,
     /// Number of this attempt.
     pub(super) attempts: i64,
@@ -76,6 +80,7 @@ async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), N
     if !app.state::<ShardRegistry>().lock_lease(tx, network).await? {
         return Err(NotCommitted::Moved);
     }
+    still_granted(app, network, call.point, call.actor)?;
     if !end_of_call(app, tx, call).await? {
         return Err(NotCommitted::Gone);
     }

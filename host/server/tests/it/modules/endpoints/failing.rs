@@ -9,8 +9,8 @@ use crate::modules::wasm::{component, module_of};
 use crate::modules::{chain, upload};
 use crate::support::{Answer, Client, on_both};
 
-/// A module that traps for a body of 1 byte, loops for ever for one of 3, has an answer with a cookie for one of 4, and
-/// answers 200 otherwise.
+/// A module that traps for a body of 1 byte, loops for ever for one of 3, has an answer with a cookie for one of 4, takes
+/// a while for one of 5, and answers 200 otherwise.
 fn fragile() -> Vec<u8> {
     let text = r#"(module
         (memory (export "memory") 4)
@@ -23,10 +23,14 @@ fn fragile() -> Vec<u8> {
             (local.get $at))
         (data (i32.const 1024) "set-cookiea=b")
         (func (export "network-hub:module/endpoints@1.1.0#answer") (param $in i32) (result i32)
-            (local $length i32)
+            (local $length i32) (local $count i32)
             (local.set $length (i32.load offset=148 (local.get $in)))
             (if (i32.eq (local.get $length) (i32.const 1)) (then unreachable))
             (if (i32.eq (local.get $length) (i32.const 3)) (then (loop $again (br $again))))
+            (if (i32.eq (local.get $length) (i32.const 5)) (then
+                (loop $again
+                    (local.set $count (i32.add (local.get $count) (i32.const 1)))
+                    (br_if $again (i32.lt_u (local.get $count) (i32.const 10000000))))))
             (i32.store16 (i32.const 20) (i32.const 200))
             (if (i32.eq (local.get $length) (i32.const 4)) (then
                 (i32.store (i32.const 512) (i32.const 1024)) (i32.store (i32.const 516) (i32.const 10))
@@ -77,6 +81,35 @@ on_both! {
         configure(&owner, json!({"delivery": "crate"})).await.expect(200);
         assert_eq!(vote(&owner, &by_voter("1")).await.expect(200), &json!({"votes": 1}), "nor the count");
         assert_eq!(coins(&owner).await, 25);
+    }
+
+    async fn a_call_under_way_keeps_nothing_by_rights_of_before(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "fragile", fragile()).await.expect(201);
+        let grant = async |scope: &str| {
+            let link = json!({"name": "fragile", "version": 1, "grants": {"scopes": [scope]}});
+            chain(&owner, "endpoints", json!([link])).await.expect(200);
+        };
+        grant("economy:write").await;
+        // Until one is under way while its rights change.
+        for round in 0.. {
+            assert!(round < 200, "all were committed");
+            let slow = async {
+                let request = owner.request(Method::POST, "/api/plugin/x/fragile/open/1");
+                owner.send(request.header("Idempotency-Key", format!("k{round}")).body("ababa")).await
+            };
+            let scope = if round % 2 == 0 { "events:read" } else { "economy:write" };
+            let (answer, ()) = tokio::join!(slow, grant(scope));
+            let kept = "SELECT COUNT(*) FROM endpoint_answers WHERE network_id = $1";
+            let kept: (i64,) = hub.app.db.query(kept).bind(owner.network.unwrap()).one().await.unwrap();
+            if answer.status == 503 {
+                answer.expect_error(503, "try_again");
+                assert_eq!(kept, (round,));
+                break;
+            }
+            answer.expect(200);
+            assert_eq!(kept, (round + 1,));
+        }
     }
 
     async fn a_stranger_cannot_take_up_keys(hub: Hub) {
