@@ -144,7 +144,8 @@ pub(super) async fn get(
 /// extension point.
 #[utoipa::path(put, path = "/api/manage/modules/{name}/activation", operation_id = "put_module_activation",
     tag = "Modules", security(("apiKey" = ["modules:write"])),
-    params(("name" = String, Path, example = "season"), PutChainQuery), responses((status = 200, body = Activation)))]
+    params(("name" = String, Path, example = "season"), PutChainQuery), responses((status = 200, body = Activation),
+        (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn put(
     Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
