@@ -346,4 +346,29 @@ async fn hours_stay_for_the_plans_retention(backend: Backend) {
     operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");
 }
 
-on_each! { counts_outlive_restarts_and_networks hours_stay_for_the_plans_retention }
+/// An error in one network leaves the old hours of no other.
+async fn hours_that_cannot_be_deleted_hold_up_no_others(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let operator = hub.operator().await;
+    // The pass goes by ids.
+    let mut networks = [hub.network().await, hub.network().await];
+    networks.sort_by_key(|network| network.network.unwrap().to_string());
+    for network in &networks {
+        network.get("/api/plugin/servers").await.expect(200);
+        expect_newest(&hub, &operator, network, "requests", 1).await;
+    }
+    let [stuck, other] = &networks;
+    let used = async |network: &Client| hours(&operator, network, "").await.iter().any(|hour| hour["requests"] == 1);
+    hub.refuse("DELETE ON usage_hours", stuck.network.unwrap()).await;
+    hub.clock.advance(Duration::from_hours(24 * 500));
+    Hub::eventually("the other's hours go", async || !used(other).await).await;
+    assert!(used(stuck).await);
+    hub.refuse_no_more("usage_hours").await;
+    hub.clock.advance(Duration::from_hours(1));
+    Hub::eventually("they go once they can", async || !used(stuck).await).await;
+}
+
+on_each! {
+    counts_outlive_restarts_and_networks hours_stay_for_the_plans_retention
+    hours_that_cannot_be_deleted_hold_up_no_others
+}

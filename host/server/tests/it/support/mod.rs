@@ -7,6 +7,8 @@ mod database;
 mod document;
 mod events;
 mod plans;
+#[allow(dead_code)]
+mod refuse;
 mod s3;
 
 use std::net::SocketAddr;
@@ -125,7 +127,7 @@ impl Hub {
     }
 
     async fn run(backend: Backend, settings: Settings, clock: ManualClock, time: Clock) -> Self {
-        hub_db::judge_plans(plans::judge);
+        hub_db::judge_plans(plans::judge_and_keep);
         let listener = bind(settings.listen.resolve("--listen").await.unwrap()).await.unwrap();
         let address = listener.local_addr().unwrap();
         let bound = Settings { listen: address.into(), ..settings.clone() };
@@ -164,6 +166,7 @@ impl Hub {
     pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
         while !holds().await {
+            plans::check_none_refused();
             assert!(tokio::time::Instant::now() < deadline, "never: {what}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

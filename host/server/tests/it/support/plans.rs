@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use parking_lot::Mutex;
+
 /// Tables with the beginning of the step by which they may be read whole, and the reason.
 const WHOLE: &[(&str, &str, &str)] = &[
     ("hub_secrets", "", "one row for each purpose"),
@@ -32,6 +34,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("deliveries", "USING COVERING INDEX deliveries_due_of_network", "the same"),
     ("punishments", "USING COVERING INDEX punishments_due_of_network", "the same"),
     ("handler_queue", "", "the same, in the order of its key"),
+    ("handler_events", "", "the same"),
     ("module_schedules", "USING COVERING INDEX module_schedules_due", "the same"),
     ("module_timers", "USING COVERING INDEX module_timers_due", "the same"),
     ("webhooks", "USING INDEX webhooks_due", "a partial index"),
@@ -71,8 +74,24 @@ static SOURCES: LazyLock<String> = LazyLock::new(|| {
     all
 });
 
+/// Statements of this process that were refused.
+static REFUSED: Mutex<Vec<String>> = Mutex::new(vec![]);
+
+/// Fails if a statement was refused: a background pass only logs it, and never does its work.
+pub fn check_none_refused() {
+    let refused = REFUSED.lock();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+/// Reason against a plan, which is kept for [`check_none_refused`].
+pub fn judge_and_keep(text: &str, plan: &[String]) -> Option<String> {
+    let reason = judge(text, plan)?;
+    REFUSED.lock().push(format!("{reason}: {text}"));
+    Some(reason)
+}
+
 /// Reason against a plan: it reads a whole table.
-pub fn judge(text: &str, plan: &[String]) -> Option<String> {
+fn judge(text: &str, plan: &[String]) -> Option<String> {
     let scanned = plan.iter().filter_map(|step| step.strip_prefix("SCAN ")).find_map(|step| {
         let (name, rest) = step.split_once(' ').unwrap_or((step, ""));
         let table = table_of(text, name)?;
