@@ -24,7 +24,7 @@ async fn no_mail_is_due(hub: &Hub) -> bool {
 /// The mails in the outbox, the oldest first, once there are as many.
 async fn mails(hub: &Hub, count: usize) -> Vec<String> {
     let folder = hub.app.settings.data.join("outbox");
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let entries = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap());
         let whole = entries.filter(|entry| entry.path().extension().is_some_and(|kind| kind == "eml"));
         let mut mails: Vec<_> = whole
@@ -152,6 +152,12 @@ on_both! {
         let outbox = hub.app.settings.data.join("outbox");
         std::fs::write(&outbox, "").unwrap();
         join(&hub, "alex@example.org").await.expect(200);
+        // An attempt that ended later would be due after the hour that passes.
+        Hub::eventually("it has failed", async || {
+            let failed = "SELECT COUNT(*) FROM jobs WHERE kind = 'waitlist-mail' AND last_error IS NOT NULL AND node IS NULL";
+            hub.app.db.query(failed).one::<(i64,)>().await.unwrap() == (1,)
+        })
+        .await;
         let hub = hub.restart(Duration::ZERO).await;
         std::fs::remove_file(&outbox).unwrap();
         hub.advance_ms(HOUR);
