@@ -49,6 +49,6 @@ async fn pass(app: &App, side_by_side: &SideBySide, now: Cutoff) -> Result<Optio
         Ok::<_, Error>(())
     };
     side_by_side.run(app, networks, WHAT, work).await;
-    // What could not be recorded is tried again after the interval.
+    // Those that could not be recorded are tried again after the interval.
     store::next_expiry(&app.db, now.at()).await
 }

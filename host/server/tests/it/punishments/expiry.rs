@@ -17,7 +17,7 @@ on_both! {
         hub.advance_ms(MINUTE as u64 + 1);
         while events.next().await.unwrap().data["punishment"]["id"] != own {}
         assert_eq!(hub.app.bus.stats().published, 112);
-        // What could not be recorded is told once it can be.
+        // Those that could not be recorded are told once they can be.
         hub.refuse_no_more("outbox").await;
         Hub::eventually("the rest is published", async || {
             hub.advance_ms(500);
