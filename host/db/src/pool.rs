@@ -141,30 +141,57 @@ impl<C: Reusable> Pool<C> {
     }
 
     /// An idle connection that answers, or a new one. If the server has no more, one of the own that becomes idle.
-    async fn connect(&self, permit: FairPermit) -> Result<Pooled<C>, Error> {
+    async fn connect(&self, mut permit: FairPermit) -> Result<Pooled<C>, Error> {
         let shared = &self.0;
         loop {
             let candidate = shared.idle.lock().connections.pop_back();
             let opened = match candidate {
-                Some(entry) if entry.opened_at.elapsed() >= shared.limits.max_lifetime => shared.replace(entry).await,
+                Some(entry) if entry.opened_at.elapsed() >= shared.limits.max_lifetime => {
+                    self.open(Some(entry), permit).await
+                }
                 Some(mut entry) => {
                     if entry.used_at.elapsed() >= shared.limits.ping_after && !is_alive(&mut entry.conn).await {
                         shared.invalidate(entry.opened_at);
                         continue;
                     }
-                    Ok(entry)
+                    return Ok(self.pooled(entry, permit));
                 }
-                None => shared.open().await,
+                None => self.open(None, permit).await,
             };
             match opened {
-                Ok(entry) => return Ok(self.pooled(entry, permit)),
+                Ok(pooled) => return Ok(pooled),
                 // Others of this pool are in use, or were a moment ago.
-                Err(error) if shared.limits.is_shared && C::is_exhausted(&error) => {
+                Err((error, Some(kept))) if shared.limits.is_shared && C::is_exhausted(&error) => {
+                    permit = kept;
                     let _ = timeout(GROW_INTERVAL, shared.returned.notified()).await;
                 }
-                Err(error) => return Err(error.into()),
+                Err((error, _)) => return Err(error.into()),
             }
         }
+    }
+
+    /// Opens a connection, in the place of an old one if there is one. A task of its own does it: if the caller goes
+    /// meanwhile, the permit is kept until the connection is idle, so that [`Pool::close`] leaves none behind.
+    async fn open(
+        &self,
+        old: Option<Entry<C>>,
+        permit: FairPermit,
+    ) -> Result<Pooled<C>, (sqlx::Error, Option<FairPermit>)> {
+        let pool = Self(Arc::clone(&self.0));
+        let opening = tokio::spawn(async move {
+            let shared = &pool.0;
+            let opened = timeout(shared.limits.patience, async {
+                match old {
+                    Some(old) => shared.replace(old).await,
+                    None => shared.open().await,
+                }
+            });
+            match opened.await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+                Ok(entry) => Ok(pool.pooled(entry, permit)),
+                Err(error) => Err((error, Some(permit))),
+            }
+        });
+        opening.await.unwrap_or(Err((sqlx::Error::WorkerCrashed, None)))
     }
 
     async fn in_time<T>(&self, acquiring: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {

@@ -1,6 +1,6 @@
 //! The writer and SQLite's own behaviour.
 
-use std::{fs, ops::Range};
+use std::{fs, ops::Range, time::Duration};
 
 use hub_db::{Config, Db, Error};
 use sqlx::{
@@ -205,6 +205,22 @@ async fn closing_folds_the_log_into_the_file() {
     assert_eq!(count(&copy).await, 1);
     copy.close().await;
     fixture.remove().await;
+}
+
+/// A reader may be opened for a caller who goes before it is open.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_open_once_it_is_closed() {
+    for moment in 0..50 {
+        let fixture = Fixture::sqlite().await;
+        let mut reads = JoinSet::new();
+        for _ in 0..4 {
+            let db = fixture.db.clone();
+            reads.spawn(async move { db.query("SELECT 1").execute().await });
+        }
+        tokio::time::sleep(Duration::from_micros(40 * moment)).await;
+        reads.shutdown().await;
+        fixture.remove().await;
+    }
 }
 
 #[tokio::test]
