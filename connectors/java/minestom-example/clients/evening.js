@@ -31,13 +31,13 @@ export async function evening(network, tell) {
   }
   tell(`${NAMES.join(", ")} have joined ${lobby.id}, and the hub knows it`);
 
+  await anna.ask("/find Ben", "You may not do that.");
   for (const node of ["mute", "unmute", "ban", "find"]) {
     await network.call("POST", `/api/plugin/permissions/users/${anna.uuid}/permissions`, { node: `network-hub.command.${node}`, value: true });
   }
   await until("Anna may do it", async () => {
-    const from = anna.lines.length;
-    anna.say("/find Ben");
-    return /Ben is on|may not|Unknown/i.test(await anna.sees(/Ben is on|may not|unknown/i, from)) && anna.lines.at(-1).includes("Ben is on");
+    const answer = await anna.ask("/find Ben", /Ben is on|You may not/);
+    return answer.includes("Ben is on");
   });
   tell("Anna became a moderator while playing");
 

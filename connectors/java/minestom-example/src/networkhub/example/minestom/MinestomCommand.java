@@ -19,7 +19,8 @@ final class MinestomCommand extends Command {
     MinestomCommand(HubPlugin hub, HubCommand command) {
         super(command.name());
         this.hub = hub;
-        setCondition((sender, typed) -> command.isAllowed(sender(sender)));
+        // Nothing is typed while the list of commands is made. One that is typed nevertheless is refused with words.
+        setCondition((sender, typed) -> typed != null || command.isAllowed(sender(sender)));
         setDefaultExecutor((sender, context) -> command.run(sender(sender), NONE));
         ArgumentStringArray arguments = ArgumentType.StringArray("arguments");
         arguments.setSuggestionCallback((sender, context, suggestion) -> {

@@ -29,6 +29,9 @@ public final class MinestomServer {
         new MinestomListener(hub, platform, field).register(MinecraftServer.getGlobalEventHandler());
         hub.start();
         for (HubCommand command : hub.commands()) MinecraftServer.getCommandManager().register(new MinestomCommand(hub, command));
+        // Minestom alone would say nothing at all.
+        MinecraftServer.getCommandManager().setUnknownCommandCallback((sender, typed) ->
+                sender.sendMessage("Unknown command: /" + typed));
         MinecraftServer.getCommandManager().register(platform.shop().buy(), platform.shop().discard());
         server.start("127.0.0.1", port);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
