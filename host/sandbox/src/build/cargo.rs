@@ -105,6 +105,8 @@ fn build(folder: &Path, package: &Package, symbols: Symbols) -> Result<PathBuf, 
         .args(["build", "--release", "--lib", "--target", TARGET])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(folder)
+        // The same source is built to the same bytes, whatever the author's settings are.
+        .env("CARGO_INCREMENTAL", "0")
         // Overrides configured flags.
         .env("CARGO_ENCODED_RUSTFLAGS", rustflags(package).join("\u{1f}"));
     for setting in PROFILE.iter().copied().chain(symbols_profile(symbols)) {
