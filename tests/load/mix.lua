@@ -74,9 +74,9 @@ jobs["statistic-top"] = function()
   return wrk.format("GET", "/api/plugin/economy/leaderboard?name=kills&limit=100", headers)
 end
 
--- Jobs of two requests in turn, with one connection for each thread. The fence of an opened session is that of the save which
--- follows. Each thread has players of its own, since a session that another thread opens ends the one before. In the jobs
--- that say so, data differs with each save.
+-- Jobs of two requests in turn, as a player comes and goes, with one connection for each thread. The fence of an opened session
+-- is that of the save which follows and closes it. Each thread has players of its own, since a session that another thread
+-- opens ends the one before. In the jobs that say so, data differs with each save.
 local pairs_of = 16
 local step, of_step, fence = 0, nil, nil
 
@@ -103,7 +103,7 @@ local function session(changes)
       '{"serverId":"game-01","include":["data:inventory"]}')
   end, function(of)
     return wrk.format("PUT", "/api/plugin/players/" .. of .. "/session/" .. (fence or 0), headers,
-      '{"data":[{"namespace":"inventory","data":"' .. content(changes) .. '"}]}')
+      '{"data":[{"namespace":"inventory","data":"' .. content(changes) .. '"}],"close":true}')
   end)
 end
 
