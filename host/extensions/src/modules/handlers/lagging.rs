@@ -85,7 +85,8 @@ async fn look_at(app: &App, network: NetworkId, waiting: &Mutex<Waiting>) -> Res
     let rows = handlers::list(&app.db, network).await?.into_iter().filter(|row| row.kept_until.is_none());
     for row in rows {
         let Some((_, queued_at)) = queue::first(&app.db, network, &row.module).await? else { continue };
-        let lag_ms = (app.clock.now() - queued_at).max(0);
+        let (now, moment) = (app.clock.now(), app.clock.moment());
+        let lag_ms = (now - queued_at).max(0);
         let lag_events = queue::count(&app.db, network, &row.module).await?;
         {
             let mut waiting = waiting.lock();
@@ -93,7 +94,6 @@ async fn look_at(app: &App, network: NetworkId, waiting: &Mutex<Waiting>) -> Res
             waiting.events += lag_events;
         }
         let figures = app.state::<Handlers>().network(network).module(&row.module);
-        let moment = app.clock.moment();
         if lag_ms < millis(LAG) || !figures.is_lag_to_be_told(moment) {
             continue;
         }
