@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -21,9 +22,15 @@ class Tickets:
         self.matchmaking = self
         self.refuses = False
         self.ended: list[UUID] = []
+        self.ticket_id = uuid4()
+        """The next ticket."""
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Happens before the answer arrives."""
 
     async def join_line(self, request: TicketRequest) -> Ticket:
-        return Ticket(line="type:arena", position=1, state="WAITING", ticket_id=uuid4(), waiting=1)
+        ticket_id, self.ticket_id = self.ticket_id, uuid4()
+        self.meanwhile()
+        return Ticket(line="type:arena", position=2, state="WAITING", ticket_id=ticket_id, waiting=2)
 
     async def leave_line(self, ticket_id: UUID) -> bool:
         if self.refuses:
@@ -39,10 +46,15 @@ def lines_of(tickets: Tickets, *, is_proxy: bool = False) -> WaitingLines:
     return WaitingLines(cast(AsyncHubClient, tickets), "lobby", lambda player: True, is_proxy, spawn)
 
 
-def matched(player: UUID) -> HubEvent:
+def updated(player: UUID, ticket_id: UUID) -> HubEvent:
+    data = {"ticketId": str(ticket_id), "playerUuid": str(player), "position": 1, "waiting": 2, "etaMs": None}
+    return HubEvent("TICKET_UPDATED", 1, data)
+
+
+def matched(player: UUID, ticket_id: UUID | None = None) -> HubEvent:
     server = {"serverId": "arena", "serverType": "arena", "host": "h", "region": "UNKNOWN", "playerCountDisplay": "0"}
     match = {"result": "SUCCESS", "success": True, "warm": False, "transferId": str(uuid4()), "matchedServer": server}
-    data = {"ticketId": str(uuid4()), "playerUuid": str(player), "party": [], "match": match}
+    data = {"ticketId": str(ticket_id or uuid4()), "playerUuid": str(player), "party": [], "match": match}
     return HubEvent("TICKET_MATCHED", 1, data)
 
 
@@ -74,3 +86,35 @@ async def test_only_those_who_wait_and_the_latest_matches_are_remembered() -> No
         lines.matched(event)
     assert len(told) == 1_500
     assert len(lines._sent) == 1_000
+
+
+async def test_an_event_that_overtakes_the_answer_is_newer() -> None:
+    tickets = Tickets()
+    lines = lines_of(tickets, is_proxy=True)
+    positions: list[int] = []
+    lines.on_place(lambda place: positions.append(place.position))
+
+    async def wait_while(*events: HubEvent) -> None:
+        def tell() -> None:
+            for event in events:
+                (lines.matched if event.type == "TICKET_MATCHED" else lines.updated)(event)
+
+        tickets.meanwhile = tell
+        await lines.wait(TicketRequest(player_uuid=ANN, server_type="arena", party=[ANN, BEN]))
+
+    def position() -> int | None:
+        place = lines.place(ANN)
+        return None if place is None else place.position
+
+    await wait_while(updated(ANN, tickets.ticket_id))
+    assert position() == 1
+    assert lines._parties == {ANN: [ANN, BEN]}, "no event tells the party"
+    await wait_while(matched(ANN, tickets.ticket_id))
+    assert position() is None
+    assert lines._parties == {}
+    # Of an older ticket, of another player, or before the request.
+    lines.updated(updated(ANN, tickets.ticket_id))
+    await wait_while(updated(ANN, uuid4()), updated(BEN, tickets.ticket_id))
+    assert position() == 2
+    assert positions == [1, 1, 1, 1, 2]
+    assert lines._asked == []

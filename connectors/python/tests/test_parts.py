@@ -227,6 +227,29 @@ def test_while_the_secret_changes_either_is_good() -> None:
     assert verifier.refusal(signed(next(commands), "new"), 40_000) is None
 
 
+def test_a_change_of_the_secret_that_is_told_before_a_registrations_answer_is_newer() -> None:
+    verifier = TransferVerifier()
+
+    def good(now: int, *secrets: str) -> list[bool]:
+        commands = [signed(replace(COMMAND, transfer_id=uuid4(), expires_at=900_000), secret) for secret in secrets]
+        return [verifier.refusal(command, now) is None for command in commands]
+
+    verifier.registering()
+    verifier.rotate("newer", 10_000)
+    verifier.rotate("newest", 20_000)
+    verifier.set_secret("old", 0)
+    assert good(9_999, "old", "newer", "newest") == [True, True, True]
+    assert good(20_000, "old", "newer", "newest") == [False, False, True]
+    # The next answer is newer than what was told before it was asked for.
+    verifier.registering()
+    verifier.set_secret("later", 30_000)
+    assert good(60_000, "newest", "later") == [False, True]
+    verifier = TransferVerifier()
+    verifier.rotate("told", 10_000)
+    verifier.set_secret("answered", 20_000)
+    assert good(50_000, "told", "answered") == [False, True]
+
+
 # Permissions
 
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from uuid import UUID
 
@@ -13,7 +14,8 @@ import pytest
 from support import FakeGame, eventually, soon
 
 from networkhub import AsyncHubClient, EventStream, HubClient, HubConnector, HubError, RetryPolicy
-from networkhub.models import ServerRegistration
+from networkhub.connector.transfers import sign, signed_text
+from networkhub.models import ServerRegistration, SignedTransferCommand
 
 
 class OddHub:
@@ -248,3 +250,40 @@ async def test_a_join_keeps_its_key_while_it_is_unknown_whether_it_was_carried_o
     # A refusal is kept with its key, so the join after it has another one.
     assert keys[0] == keys[1] == keys[2] != keys[3]
     assert len(keys) == 4
+
+
+async def test_a_change_of_the_secret_is_newer_than_a_registrations_answer_under_way(odd: OddHub) -> None:
+    asked, told = threading.Event(), threading.Event()
+    rotated = '{"type":"SIGNING_SECRET_ROTATED","at":0,"signingSecret":"new","validUntil":1}'
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        if request.path == "/api/plugin/servers/register":
+            asked.set()
+            told.wait(60)
+            reply(request, 201, '{"serverId":"a","heartbeatIntervalMs":60000,"offlineAfterMs":90000,"signingSecret":"old"}')
+        elif request.path.startswith("/api/plugin/events"):
+            asked.wait(60)
+            stream(request, f"event: SIGNING_SECRET_ROTATED\ndata: {rotated}\n\n", 5.0)
+        elif request.path.startswith("/api/plugin/servers/"):
+            reply(request, 204, "")
+        else:
+            reply(request, 403, "{}")
+
+    odd.answer = answer
+    command = SignedTransferCommand(
+        transfer_id=UUID(int=1),
+        player_uuid=UUID(int=2),
+        target_server_id="a",
+        host="10.0.0.1",
+        port=25565,
+        issued_at=0,
+        expires_at=9_000_000_000_000,
+        signature="",
+    )
+    command = replace(command, signature=sign("new", signed_text(command)))
+    async with AsyncHubClient(odd.url, "key") as client:
+        connector = HubConnector(client, ServerRegistration(server_id="a", server_type="a", port=1), FakeGame())
+        connector.on("SIGNING_SECRET_ROTATED", lambda event: told.set())
+        async with connector:
+            await eventually("it is registered", lambda: connector.status.registered)
+            assert connector.transfer_verifier.refusal(command, connector.hub_time() + 3_600_000) is None

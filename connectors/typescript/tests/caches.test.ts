@@ -146,3 +146,30 @@ test("a transfer command is good once, in time, and with the right signature", (
   assert.equal(verifier.refusal(signed("old", { transferId: "t-3" }), 10_000), "the signature is wrong");
   assert.equal(verifier.refusal(signed("new", { transferId: "t-4" }), 10_000), undefined);
 });
+
+test("a change of the secret that is told before a registration's answer is newer", () => {
+  const command = {
+    transferId: "", playerUuid: ann, targetServerId: "arena-1", targetWorldId: null, host: "10.0.0.1", port: 25565, issuedAt: 0,
+    expiresAt: 900_000,
+  };
+  let transfers = 0;
+  const isGood = (secret: string, hubNow: number) => {
+    const sent = { ...command, transferId: `t-${transfers++}` };
+    return verifier.refusal({ ...sent, signature: sign(secret, sent) }, hubNow) === undefined;
+  };
+  let verifier = new TransferVerifier();
+  verifier.registering();
+  verifier.rotate("newer", 10_000);
+  verifier.rotate("newest", 20_000);
+  verifier.setSecret("old", 0);
+  assert.deepEqual(["old", "newer", "newest"].map((secret) => isGood(secret, 9_999)), [true, true, true]);
+  assert.deepEqual(["old", "newer", "newest"].map((secret) => isGood(secret, 20_000)), [false, false, true]);
+  // The next answer is newer than what was told before it was asked for.
+  verifier.registering();
+  verifier.setSecret("later", 30_000);
+  assert.deepEqual(["newest", "later"].map((secret) => isGood(secret, 60_000)), [false, true]);
+  verifier = new TransferVerifier();
+  verifier.rotate("told", 10_000);
+  verifier.setSecret("answered", 20_000);
+  assert.deepEqual(["told", "answered"].map((secret) => isGood(secret, 50_000)), [false, true]);
+});

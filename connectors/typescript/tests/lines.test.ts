@@ -15,9 +15,16 @@ const BEN = randomUUID();
 class Tickets {
   refuses = false;
   readonly ended: string[] = [];
+  /** The next ticket, and what happens before its answer arrives. */
+  ticketId: string = randomUUID();
+  meanwhile = (): void => {};
 
   async joinLine() {
-    return { line: "type:arena", position: 1, state: "WAITING", ticketId: randomUUID(), waiting: 1, etaMs: null, match: null };
+    const ticketId = this.ticketId;
+    this.ticketId = randomUUID();
+    await Promise.resolve();
+    this.meanwhile();
+    return { line: "type:arena", position: 2, state: "WAITING", ticketId, waiting: 2, etaMs: null, match: null };
   }
 
   async leaveLine(ticketId: string): Promise<boolean> {
@@ -66,4 +73,33 @@ test("only those who wait and the latest matches are remembered", async () => {
   for (const event of [...events, ...events.slice(-1)]) lines.matched(event);
   assert.equal(told, 1_500);
   assert.equal(lines["sent"].size, 1_000);
+});
+
+test("an event that overtakes the answer is newer", async () => {
+  const tickets = new Tickets();
+  const lines = linesOf(tickets, true);
+  const positions: number[] = [];
+  lines.onPlace((place) => positions.push(place.position));
+  const waitWhile = async (meanwhile: (ticketId: string) => void) => {
+    const { ticketId } = tickets;
+    tickets.meanwhile = () => meanwhile(ticketId);
+    await lines.wait({ playerUuid: ANN, serverType: "arena", party: [ANN, BEN] });
+  };
+  const told = { playerUuid: ANN, position: 1, waiting: 2, etaMs: null };
+  await waitWhile((ticketId) => lines.updated({ ...told, ticketId }));
+  assert.equal(lines.place(ANN)?.position, 1);
+  assert.deepEqual(lines["parties"].get(ANN), [ANN, BEN], "no event tells the party");
+  await waitWhile((ticketId) => lines.matched({ ...matched(ANN), ticketId }));
+  assert.equal(lines.place(ANN), undefined);
+  assert.equal(lines["parties"].size, 0);
+  // Of an older ticket, of another player, or before the request.
+  const later = tickets.ticketId;
+  lines.updated({ ...told, ticketId: later });
+  await waitWhile((ticketId) => {
+    lines.updated({ ...told, ticketId: randomUUID() });
+    lines.updated({ ...told, ticketId, playerUuid: BEN });
+  });
+  assert.deepEqual(lines.place(ANN), { playerUuid: ANN, ticketId: later, position: 2, waiting: 2, etaMs: null });
+  assert.deepEqual(positions, [1, 1, 1, 1, 2]);
+  assert.equal(lines["asked"].size, 0);
 });

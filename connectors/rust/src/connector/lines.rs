@@ -1,7 +1,7 @@
 //! Waiting lines: tickets of the players who are here, and their places.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -44,13 +44,22 @@ pub(super) struct WaitingLines {
     parties: Mutex<HashMap<Uuid, Vec<Uuid>>>,
     /// The latest matches that were acted upon.
     sent: Mutex<VecDeque<Uuid>>,
+    /// Requests for tickets that are under way. Held while an answer is taken, so that no event comes between.
+    asked: Mutex<Vec<Weak<Asked>>>,
     told: broadcast::Sender<Place>,
+}
+
+/// A request for a ticket; dropped when it is answered or given up.
+struct Asked {
+    player: Uuid,
+    /// Tickets of the player that events told of since.
+    told: Mutex<HashSet<Uuid>>,
 }
 
 impl Default for WaitingLines {
     fn default() -> Self {
         let (places, parties, sent) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { places, parties, sent, told: broadcast::Sender::new(CAPACITY) }
+        Self { places, parties, sent, asked: Mutex::default(), told: broadcast::Sender::new(CAPACITY) }
     }
 }
 
@@ -67,6 +76,21 @@ impl WaitingLines {
     pub(super) fn left(&self, player: Uuid) {
         self.places.lock().remove(&player);
         self.parties.lock().remove(&player);
+    }
+
+    fn ask(&self, player: Uuid) -> Arc<Asked> {
+        let asked = Arc::new(Asked { player, told: Mutex::default() });
+        let mut all = self.asked.lock();
+        all.retain(|each| each.strong_count() > 0);
+        all.push(Arc::downgrade(&asked));
+        asked
+    }
+
+    /// An event tells of a ticket, which is newer than an answer under way.
+    fn note_told(&self, player: Uuid, ticket_id: Uuid) {
+        for asked in self.asked.lock().iter().filter_map(Weak::upgrade).filter(|asked| asked.player == player) {
+            asked.told.lock().insert(ticket_id);
+        }
     }
 
     /// False if the match was acted upon: it is told by the answer and by the event.
@@ -92,8 +116,16 @@ impl WaitingLines {
 impl Shared {
     /// Takes a ticket.
     pub(super) async fn wait_in_line(self: &Arc<Self>, request: &TicketRequest) -> Result<Ticket, HubError> {
+        let (player, party) = (request.player_uuid, request.party.clone().unwrap_or_default());
+        let asked = self.lines.ask(player);
         let ticket = persist(Some(PATIENCE), || self.client.join_line(request)).await?;
-        self.take_ticket(request.player_uuid, &ticket, request.party.clone().unwrap_or_default());
+        let _no_event_between = self.lines.asked.lock();
+        if ticket.state != TicketState::Waiting || !asked.told.lock().contains(&ticket.ticket_id) {
+            self.take_ticket(player, &ticket, party);
+        } else if self.lines.place(player).is_some_and(|now| now.ticket_id == ticket.ticket_id) {
+            // The event is newer than the answer, but lacks the party.
+            self.lines.parties.lock().insert(player, party);
+        }
         Ok(ticket)
     }
 
@@ -111,12 +143,14 @@ impl Shared {
     pub(super) fn ticket_updated(&self, updated: &TicketUpdated) {
         let TicketUpdated { player_uuid: player, ticket_id, position, waiting, eta_ms } = *updated;
         if self.is_online(player) {
+            self.lines.note_told(player, ticket_id);
             self.lines.put(Place { player, ticket_id, position, waiting, eta: eta_of(eta_ms) });
         }
     }
 
     /// Sends the players of this server where slots are held for them.
     pub(super) fn ticket_matched(self: &Arc<Self>, ticket: &TicketMatched) {
+        self.lines.note_told(ticket.player_uuid, ticket.ticket_id);
         self.matched(ticket.player_uuid, &ticket.party, &ticket.matched);
     }
 

@@ -456,7 +456,7 @@ impl Shared {
                 shared.verifier.set_secret(&answer.signing_secret, shared.clock.now());
                 info!("registered with the hub as {}", answer.server_id);
             };
-            shared.session.run(registered).await;
+            shared.session.run(|| shared.verifier.registering(), registered).await;
             shared.stopped.cancel();
         });
 

@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Makes one request after the other until it is stopped; then takes the server offline.
-    pub(super) async fn run(&self, on_registered: impl Fn(ServerSession)) {
+    pub(super) async fn run(&self, on_registering: impl Fn(), on_registered: impl Fn(ServerSession)) {
         loop {
             let step = self.state.lock().next_step(Instant::now());
             let work = async {
@@ -142,7 +142,10 @@ impl Session {
                         () = self.wake.notified() => {}
                     },
                     Step::Stop => return true,
-                    Step::Register(state) => self.register(state, &on_registered).await,
+                    Step::Register(state) => {
+                        on_registering();
+                        self.register(state, &on_registered).await;
+                    }
                     Step::Beat(state, players) => self.beat(state, players).await,
                     Step::Send(change) => self.send(&change).await,
                     Step::CheckVisit(join, leave) => self.check_visit(&join, leave).await,

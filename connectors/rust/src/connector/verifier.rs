@@ -27,6 +27,17 @@ struct State {
     secrets: HashMap<String, i64>,
     /// The transfers that were carried out, each until its command has expired.
     used: HashMap<Uuid, i64>,
+    /// While a registration is under way: the end of the secrets before the changes that were told since.
+    replaced_until: Option<i64>,
+}
+
+impl State {
+    fn replace(&mut self, signing_secret: &str, valid_until: i64) {
+        for until in self.secrets.values_mut() {
+            *until = valid_until.min(*until);
+        }
+        self.secrets.insert(signing_secret.to_owned(), i64::MAX);
+    }
 }
 
 /// Reason to refuse a command.
@@ -44,21 +55,28 @@ pub enum CommandRefusal {
 }
 
 impl TransferVerifier {
+    /// Begins a registration: a change of the secret that is told before its answer is newer than the answer.
+    pub fn registering(&self) {
+        self.state.lock().replaced_until = Some(i64::MAX);
+    }
+
     /// Takes the secret of an answer to a registration. Another one than before replaces it after 30 seconds.
     pub fn set_secret(&self, signing_secret: &str, now_ms: i64) {
-        let is_current = self.state.lock().secrets.get(signing_secret) == Some(&i64::MAX);
-        if !is_current {
-            self.rotate(signing_secret, now_ms + COMMAND_TTL_MS);
+        let mut state = self.state.lock();
+        match state.replaced_until.take() {
+            Some(until) if until < i64::MAX => {
+                state.secrets.entry(signing_secret.to_owned()).or_insert(until);
+            }
+            _ if state.secrets.get(signing_secret) == Some(&i64::MAX) => {}
+            _ => state.replace(signing_secret, now_ms + COMMAND_TTL_MS),
         }
     }
 
     /// Takes the new secret of `SIGNING_SECRET_ROTATED`. Those before it are good until `valid_until`, in milliseconds.
     pub fn rotate(&self, signing_secret: &str, valid_until: i64) {
         let mut state = self.state.lock();
-        for until in state.secrets.values_mut() {
-            *until = valid_until.min(*until);
-        }
-        state.secrets.insert(signing_secret.to_owned(), i64::MAX);
+        state.replace(signing_secret, valid_until);
+        state.replaced_until = state.replaced_until.map(|until| valid_until.min(until));
     }
 
     /// Checks a command; one that may be obeyed counts as used from then on. `now_ms` is the time by the hub's clock.

@@ -10,7 +10,7 @@ use sha2::Sha256;
 use uuid::Uuid;
 
 /// A command that is signed with these secrets.
-fn command(id: u128, expires_at: i64, secrets: &[&str]) -> SignedTransferCommand {
+pub(crate) fn command(id: u128, expires_at: i64, secrets: &[&str]) -> SignedTransferCommand {
     let (id, player_uuid) = (Uuid::from_u128(id), Uuid::from_u128(7));
     let text = format!("{id}.{player_uuid}.lobby..10.0.0.1.25565.{expires_at}");
     let sign = |secret: &&str| {
@@ -56,4 +56,29 @@ fn while_the_secret_changes_either_is_good() {
     // The same secret again, as each registration brings it, changes nothing.
     verifier.set_secret("new", 2_000);
     assert_eq!(verifier.verify(&command(6, 50_000, &["new"]), 40_000), Ok(()));
+}
+
+#[test]
+fn a_change_that_is_told_before_a_registrations_answer_is_newer() {
+    let good = |verifier: &TransferVerifier, now: i64, secrets: &[&str]| {
+        // Each command once.
+        let commands = secrets.iter().zip(u128::from(now.unsigned_abs())..);
+        let commands = commands.map(|(secret, id)| command(id, 900_000, &[secret]));
+        commands.map(|command| verifier.verify(&command, now).is_ok()).collect::<Vec<_>>()
+    };
+    let verifier = TransferVerifier::default();
+    verifier.registering();
+    verifier.rotate("newer", 10_000);
+    verifier.rotate("newest", 20_000);
+    verifier.set_secret("old", 0);
+    assert_eq!(good(&verifier, 9_999, &["old", "newer", "newest"]), [true, true, true]);
+    assert_eq!(good(&verifier, 20_000, &["old", "newer", "newest"]), [false, false, true]);
+    // The next answer is newer than what was told before it was asked for.
+    verifier.registering();
+    verifier.set_secret("later", 30_000);
+    assert_eq!(good(&verifier, 60_000, &["newest", "later"]), [false, true]);
+    let verifier = TransferVerifier::default();
+    verifier.rotate("told", 10_000);
+    verifier.set_secret("answered", 20_000);
+    assert_eq!(good(&verifier, 50_000, &["told", "answered"]), [false, true]);
 }

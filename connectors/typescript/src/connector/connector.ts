@@ -143,7 +143,7 @@ export class HubConnector {
     const stopped = this.stopping.signal;
     setMaxListeners(0, stopped); // Any number of calls may wait for the hub.
     const log = (this.log = options.log ?? console);
-    this.session = new Session(client, server, {}, log, (answer) => {
+    this.session = new Session(client, server, {}, log, () => this.transferVerifier.registering(), (answer) => {
       this.transferVerifier.setSecret(answer.signingSecret, this.clock.now());
       log.info(`Registered with the hub as ${answer.serverId}`);
     });

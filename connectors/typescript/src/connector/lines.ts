@@ -39,6 +39,8 @@ export class WaitingLines {
   private readonly parties = new Map<string, readonly string[]>();
   /** The latest matches that were acted upon. */
   private readonly sent = new Set<string>();
+  /** Requests for tickets that are under way, each with those of its player that events told of since. */
+  private readonly asked = new Set<{ readonly player: string; readonly told: Set<string> }>();
   private readonly placeListeners: ((place: Place) => void)[] = [];
   private readonly matchListeners: ((ticket: TicketMatched) => void)[] = [];
 
@@ -58,9 +60,19 @@ export class WaitingLines {
 
   /** Takes a ticket. */
   async wait(request: TicketRequest): Promise<Ticket> {
-    const ticket = await this.persist(() => this.context.client.matchmaking.joinLine(request));
-    this.take(request.playerUuid, ticket, request.party ?? []);
-    return ticket;
+    const player = request.playerUuid;
+    const asked = { player, told: new Set<string>() };
+    this.asked.add(asked);
+    try {
+      const ticket = await this.persist(() => this.context.client.matchmaking.joinLine(request));
+      const party = request.party ?? [];
+      if (ticket.state !== "WAITING" || !asked.told.has(ticket.ticketId)) this.take(player, ticket, party);
+      // The event is newer than the answer, but lacks the party.
+      else if (this.places.get(player)?.ticketId === ticket.ticketId) this.parties.set(player, party);
+      return ticket;
+    } finally {
+      this.asked.delete(asked);
+    }
   }
 
   /** Ends a player's ticket; whether they had one. */
@@ -81,11 +93,14 @@ export class WaitingLines {
 
   /** TICKET_UPDATED. */
   updated({ playerUuid, ticketId, position, waiting, etaMs }: TicketUpdated): void {
-    if (this.context.isHere(playerUuid)) this.put({ playerUuid, ticketId, position, waiting, etaMs: etaMs ?? null });
+    if (!this.context.isHere(playerUuid)) return;
+    this.noteTold(playerUuid, ticketId);
+    this.put({ playerUuid, ticketId, position, waiting, etaMs: etaMs ?? null });
   }
 
   /** TICKET_MATCHED. */
   matched(ticket: TicketMatched): void {
+    this.noteTold(ticket.playerUuid, ticket.ticketId);
     const { match } = ticket;
     const { isHere, isProxy, serverId } = this.context;
     const { matchedServer: server, transferId } = match;
@@ -117,6 +132,10 @@ export class WaitingLines {
         (error: unknown) => this.warn(`A place in a line cannot be read: ${describe(error)}`),
       );
     }
+  }
+
+  private noteTold(playerUuid: string, ticketId: string): void {
+    for (const { player, told } of this.asked) if (player === playerUuid) told.add(ticketId);
   }
 
   private take(playerUuid: string, ticket: Ticket, party: readonly string[]): void {

@@ -45,6 +45,7 @@ export class Session {
     private readonly server: ServerRegistration,
     private state: ServerState,
     private readonly log: Logger,
+    private readonly onRegistering: () => void,
     private readonly onRegistered: (answer: ServerSession) => void,
   ) {
     setMaxListeners(0, this.ended.signal);
@@ -130,6 +131,7 @@ export class Session {
   private async register(): Promise<void> {
     // Before the request: another registration that is asked for meanwhile is made, too.
     this.mustRegister = false;
+    this.onRegistering();
     try {
       const answer = await this.client.servers.register({ ...this.server, ...this.state });
       this.isRegistered = true;

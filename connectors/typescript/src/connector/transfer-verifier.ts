@@ -13,16 +13,30 @@ export class TransferVerifier {
   private readonly secrets = new Map<string, number>();
   /** The transfers that were carried out, each until its command has expired. */
   private readonly used = new Map<string, number>();
+  /** While a registration is under way: the end of the secrets before the changes that were told since. */
+  private replacedUntil: number | undefined;
+
+  /** Begins a registration: a change of the secret that is told before its answer is newer than the answer. */
+  registering(): void {
+    this.replacedUntil = Infinity;
+  }
 
   /** Takes the secret of an answer to a registration. Another one than before replaces it, after 30 seconds. */
   setSecret(signingSecret: string, hubNow: number): void {
-    if (this.secrets.get(signingSecret) !== Infinity) this.rotate(signingSecret, hubNow + COMMAND_TTL_MS);
+    const replacedUntil = this.replacedUntil ?? Infinity;
+    this.replacedUntil = undefined;
+    if (replacedUntil === Infinity) {
+      if (this.secrets.get(signingSecret) !== Infinity) this.rotate(signingSecret, hubNow + COMMAND_TTL_MS);
+    } else if (!this.secrets.has(signingSecret)) {
+      this.secrets.set(signingSecret, replacedUntil);
+    }
   }
 
   /** Takes the new secret of SIGNING_SECRET_ROTATED; those before it are good until `validUntil`. */
   rotate(signingSecret: string, validUntil: number): void {
     for (const [old, until] of this.secrets) this.secrets.set(old, Math.min(until, validUntil));
     this.secrets.set(signingSecret, Infinity);
+    if (this.replacedUntil !== undefined) this.replacedUntil = Math.min(this.replacedUntil, validUntil);
   }
 
   /** Returns the reason to refuse a command; undefined if it may be obeyed, and then it counts as used. */

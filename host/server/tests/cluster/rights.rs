@@ -74,6 +74,11 @@ async fn member(fleet: &Fleet, owner: &Client, email: &str, role: &str) -> (Stri
     (text(&session["person"]["personId"]), Caller::Session(text(&session["token"])))
 }
 
+/// A request that any node answers by what it remembers itself; most others go to the network's owner.
+fn imports() -> (Method, &'static str, Value) {
+    (Method::GET, "/api/manage/imports", Value::Null)
+}
+
 /// Right of a caller, used at all nodes until it is ended at the first, and for as long as another may remember it.
 struct Right<'a> {
     fleet: &'a Fleet,
@@ -121,8 +126,7 @@ async fn what_is_ended_at_one_node_ends_at_all() {
     let owner = fleet.network("rights");
     let first = Caller::Key(owner.key.clone());
     let change = async |method: Method, path: &str, body: Value| first.expect(&fleet, 0, (method, path, body)).await;
-    let keys = || (Method::GET, "/api/manage/keys", Value::Null);
-    let right = |caller: &Caller| Right { fleet: &fleet, caller: caller.clone(), used: keys() };
+    let right = |caller: &Caller| Right { fleet: &fleet, caller: caller.clone(), used: imports() };
     let new_key = json!({"name": "k", "scopes": ["network:manage"]});
     let of = |made: &Value| Caller::Key(made["apiKey"].as_str().unwrap().to_owned());
 
@@ -136,24 +140,24 @@ async fn what_is_ended_at_one_node_ends_at_all() {
     let own = "/api/manage/roles/own";
     change(Method::PUT, own, json!({"scopes": ["audit:read"]})).await;
     let (alex, session) = member(&fleet, &owner, "alex@example.org", "own").await;
-    let audit = Right { used: (Method::GET, "/api/manage/audit", Value::Null), ..right(&session) };
+    let audit = Right { used: (Method::GET, "/api/manage/audit/export", Value::Null), ..right(&session) };
     let smaller = async || drop(change(Method::PUT, own, json!({"scopes": ["reports:manage"]})).await);
     audit.ends_with(403, "forbidden_scope", smaller).await;
     let path = format!("/api/manage/people/{alex}");
     change(Method::PATCH, &path, json!({"role": "ADMIN"})).await;
-    may_everywhere(&fleet, &session, keys()).await;
+    may_everywhere(&fleet, &session, imports()).await;
     let demote = async || drop(change(Method::PATCH, &path, json!({"role": "VIEWER"})).await);
     right(&session).ends_with(403, "forbidden_scope", demote).await;
 
     // A second factor that the network demands.
     change(Method::PATCH, &path, json!({"role": "ADMIN"})).await;
-    may_everywhere(&fleet, &session, keys()).await;
+    may_everywhere(&fleet, &session, imports()).await;
     let demand = async |is_on: bool| {
         change(Method::PATCH, "/api/manage/network", json!({"requireSecondFactor": is_on})).await;
     };
     right(&session).ends_with(403, "second_factor_required", async || demand(true).await).await;
     demand(false).await;
-    may_everywhere(&fleet, &session, keys()).await;
+    may_everywhere(&fleet, &session, imports()).await;
 
     // A member who was removed; a key that they made ended with them.
     let theirs = of(&session.expect(&fleet, 1, (Method::POST, "/api/manage/keys", new_key)).await);
@@ -169,9 +173,8 @@ async fn what_is_ended_at_one_node_ends_at_all() {
 async fn sessions_and_streams_that_are_ended_at_one_node_end_at_all() {
     let fleet = Fleet::start().await;
     let owner = fleet.network("rights");
-    let (alex, session) = member(&fleet, &owner, "alex@example.org", "MODERATOR").await;
-    let me = || (Method::GET, "/api/people/me", Value::Null);
-    let right = |caller: &Caller| Right { fleet: &fleet, caller: caller.clone(), used: me() };
+    let (alex, session) = member(&fleet, &owner, "alex@example.org", "ADMIN").await;
+    let right = |caller: &Caller| Right { fleet: &fleet, caller: caller.clone(), used: imports() };
     let sign_in = async || {
         let body = json!({"email": "alex@example.org", "password": PASSWORD});
         let answer = http_client::client().unwrap().post(format!("{}/api/people/sign-in", fleet.url(0))).json(&body);

@@ -110,7 +110,7 @@ class HubConnector:
         self._configs: list[CachedConfig] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._session_task: asyncio.Task[None] | None = None
-        self._session = Session(client, info, options.state, self._registered, self._spawn)
+        self._session = Session(client, info, options.state, self.transfer_verifier.registering, self._registered, self._spawn)
         self._transfers = TransferHandler(
             client, game, self._clock, self.transfer_verifier, self._online.__contains__, self._session.concerns
         )

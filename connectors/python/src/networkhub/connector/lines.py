@@ -12,7 +12,7 @@ from uuid import UUID
 from .. import _json
 from ..client import AsyncHubClient
 from ..events import HubEvent
-from ..models import Match, Ticket, TicketMatched, TicketRequest
+from ..models import Match, Ticket, TicketMatched, TicketRequest, TicketUpdated
 from .persist import persist
 
 LOG = logging.getLogger("networkhub")
@@ -59,6 +59,8 @@ class WaitingLines:
         """Parties of the players who wait by tickets that were taken here."""
         self._sent: deque[UUID] = deque(maxlen=_REMEMBERED)
         """The latest matches that were acted upon."""
+        self._asked: list[tuple[UUID, set[UUID]]] = []
+        """Players whose tickets are asked for now, each with the tickets of theirs that events told of since."""
         self._place_listeners: list[Callable[[Place], object]] = []
         self._match_listeners: list[Callable[[TicketMatched], object]] = []
 
@@ -76,8 +78,19 @@ class WaitingLines:
 
     async def wait(self, request: TicketRequest) -> Ticket:
         """Takes a ticket."""
-        ticket = await persist(lambda: self._client.matchmaking.join_line(request), _PATIENCE)
-        self._take(request.player_uuid, ticket, list(request.party or []))
+        player, party = request.player_uuid, list(request.party or [])
+        told: set[UUID] = set()
+        self._asked.append((player, told))
+        try:
+            ticket = await persist(lambda: self._client.matchmaking.join_line(request), _PATIENCE)
+        finally:
+            self._asked = [each for each in self._asked if each[1] is not told]
+        place = self._places.get(player)
+        if ticket.state != "WAITING" or ticket.ticket_id not in told:
+            self._take(player, ticket, party)
+        elif place is not None and place.ticket_id == ticket.ticket_id:
+            # The event is newer than the answer, but lacks the party.
+            self._parties[player] = party
         return ticket
 
     async def leave(self, player: UUID) -> bool:
@@ -98,13 +111,30 @@ class WaitingLines:
 
     def updated(self, event: HubEvent) -> None:
         """TICKET_UPDATED."""
-        place = _json.read(Place, event.data)
-        if self._is_here(place.player_uuid):
-            self._put(place)
+        told = _json.read(TicketUpdated, event.data)
+        if not self._is_here(told.player_uuid):
+            return
+        self._note_told(told.player_uuid, told.ticket_id)
+        self._put(
+            Place(
+                player_uuid=told.player_uuid,
+                ticket_id=told.ticket_id,
+                position=told.position,
+                waiting=told.waiting,
+                eta_ms=told.eta_ms,
+            )
+        )
 
     def matched(self, event: HubEvent) -> None:
         """TICKET_MATCHED."""
-        self._match(_json.read(TicketMatched, event.data))
+        ticket = _json.read(TicketMatched, event.data)
+        self._note_told(ticket.player_uuid, ticket.ticket_id)
+        self._match(ticket)
+
+    def _note_told(self, player: UUID, ticket_id: UUID) -> None:
+        for asked, told in self._asked:
+            if asked == player:
+                told.add(ticket_id)
 
     def resync(self) -> None:
         """Events may have been missed."""

@@ -36,6 +36,7 @@ class Session:
         client: AsyncHubClient,
         info: ServerRegistration,
         state: ServerState,
+        on_registering: Callable[[], None],
         on_registered: Callable[[ServerSession], None],
         spawn: Callable[[Awaitable[object], str], object],
     ) -> None:
@@ -43,6 +44,7 @@ class Session:
         self._client = client.with_options(retry=NO_RETRIES, timeout=_TIMEOUT)
         self._info = info
         self._state = state
+        self._on_registering = on_registering
         self._on_registered = on_registered
         self._spawn = spawn
         self._outbox = PlayerOutbox(_OUTBOX_CAPACITY)
@@ -156,6 +158,7 @@ class Session:
     async def _register(self) -> None:
         # First, so that a call of register_again meanwhile counts.
         self._must_register = False
+        self._on_registering()
         try:
             registered = await self._client.servers.register(self._info, self._state)
         except Exception:

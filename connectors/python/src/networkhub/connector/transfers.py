@@ -51,17 +51,33 @@ class TransferVerifier:
         """The secrets that are good, each until a time."""
         self._used: dict[UUID, int] = {}
         """The transfers that were carried out, each until its command has expired."""
+        self._replaced_until: float | None = None
+        """While a registration is under way: the end of the secrets before the changes that were told since."""
+
+    def registering(self) -> None:
+        """Begins a registration: a change of the secret that is told before its answer is newer than the answer."""
+        with self._lock:
+            self._replaced_until = math.inf
 
     def set_secret(self, signing_secret: str, now_ms: int) -> None:
         """Takes the secret of an answer to a registration. Another one than before replaces it, after 30 seconds."""
-        if self._secrets.get(signing_secret) != math.inf:
-            self.rotate(signing_secret, now_ms + _COMMAND_TTL_MS)
+        with self._lock:
+            replaced_until, self._replaced_until = self._replaced_until, None
+            if replaced_until is not None and replaced_until != math.inf:
+                self._secrets.setdefault(signing_secret, replaced_until)
+            elif self._secrets.get(signing_secret) != math.inf:
+                self._replace(signing_secret, now_ms + _COMMAND_TTL_MS)
 
     def rotate(self, signing_secret: str, valid_until: int) -> None:
         """Takes the new secret of SIGNING_SECRET_ROTATED; those before it are good until then, in milliseconds."""
         with self._lock:
-            self._secrets = {old: min(until, valid_until) for old, until in self._secrets.items()}
-            self._secrets[signing_secret] = math.inf
+            self._replace(signing_secret, valid_until)
+            if self._replaced_until is not None:
+                self._replaced_until = min(self._replaced_until, valid_until)
+
+    def _replace(self, signing_secret: str, valid_until: int) -> None:
+        self._secrets = {old: min(until, valid_until) for old, until in self._secrets.items()}
+        self._secrets[signing_secret] = math.inf
 
     def refusal(self, command: SignedTransferCommand, now_ms: int) -> str | None:
         """Returns the reason to refuse a command; None if it may be obeyed, and then it counts as used.

@@ -4,6 +4,7 @@ pub mod handler;
 mod lagging;
 mod letters;
 mod links;
+mod messages;
 mod outside;
 pub mod schedules;
 mod suspended;

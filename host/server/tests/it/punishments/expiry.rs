@@ -5,7 +5,10 @@ use crate::support::{Hub, on_both};
 
 on_both! {
     async fn expiries_that_cannot_be_published_hold_up_no_other_network(hub: Hub) {
-        let (stuck, other) = (hub.network().await, hub.network().await);
+        // Networks are found by their ids.
+        let mut networks = [hub.network().await, hub.network().await];
+        networks.sort_by_key(|network| network.network.unwrap().to_string());
+        let [stuck, other] = networks;
         // They are due first, and more than are recorded at once.
         let all = (0..110).map(|_| create(&stuck, STEVE, "MUTE", Some(MINUTE)));
         futures_util::future::join_all(all).await;

@@ -1,5 +1,7 @@
 //! Modules that fail, and effects that the hub refuses: nothing of the request is kept.
 
+use std::time::Duration;
+
 use hub_sandbox::manifest::embed;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 use super::{by_voter, coins, configure, install, vote};
 use crate::modules::wasm::{component, module_of};
 use crate::modules::{chain, upload};
-use crate::support::{Answer, Client, on_both};
+use crate::support::{Answer, Client, Hub, on_both};
 
 /// A module that traps for a body of 1 byte, loops for ever for one of 3, has an answer with a cookie for one of 4, takes
 /// a while for one of 5, and answers 200 otherwise.
@@ -114,6 +116,32 @@ on_both! {
                 break;
             }
         }
+    }
+
+    async fn a_module_that_cannot_be_loaded_is_tried_again_after_a_pause(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "fragile", fragile()).await.expect(201);
+        chain(&owner, "endpoints", json!([{"name": "fragile", "version": 1}])).await.expect(200);
+        let set = async |hub: &Hub, state: &'static str| {
+            let changed = "UPDATE modules SET state = $2 WHERE network_id = $1 AND name = 'fragile'";
+            hub.app.db.write(changed).bind(owner.network.unwrap()).bind(state).execute().await.unwrap();
+        };
+        set(&hub, "REJECTED").await;
+        let hub = hub.restart(Duration::ZERO).await;
+        let owner = hub.with_key(owner.key.as_ref().unwrap()).for_network(owner.network.unwrap());
+        sent(&owner, "ok").await.expect_error(503, "module_unavailable");
+        // Requests within the pause find it where it was.
+        set(&hub, "READY").await;
+        hub.advance_ms(999);
+        for _ in 0..3 {
+            sent(&owner, "ok").await.expect_error(503, "module_unavailable");
+        }
+        hub.advance_ms(1);
+        sent(&owner, "ok").await.expect(200);
+        // Neither is a loaded one looked for again.
+        set(&hub, "REJECTED").await;
+        hub.advance_ms(10_000);
+        sent(&owner, "ab").await.expect(200);
     }
 
     async fn a_stranger_cannot_take_up_keys(hub: Hub) {

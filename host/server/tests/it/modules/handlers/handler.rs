@@ -121,6 +121,12 @@ fn message() -> Effect {
     Effect { case: 11, optional: false, fields }
 }
 
+/// Shows a message to the players on lobbies.
+fn message_to_lobbies() -> Effect {
+    let fields = vec![(0, Field::Byte(1)), (4, Field::Text("lobby")), (12, Field::Text("The lobby closes."))];
+    Effect { case: 11, optional: false, fields }
+}
+
 /// Mutes a player.
 fn punish() -> Effect {
     let player = Field::OptionText("069a79f4-44e9-4726-a5be-000000000001");
@@ -174,8 +180,8 @@ fn fail(letter: char, case: u32, reason: u32, condition: &str) -> String {
 /// A handler that counts each event in a statistic, and appends its id to the state's entry of its key. It acts on the first
 /// letter after `Key":"`, `note":"` or `reason":"` in the event's data: `T` traps, `R` asks for a retry at the first attempt,
 /// `J` rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
-/// to one entry for all keys, `M` sends a message, `P` mutes a player, `N` runs a command on `lobby-1`, `S` sends player 1 to `lobby-2`,
-/// `K` sets a timer.
+/// to one entry for all keys, `M` sends a message to all and `B` one to lobbies, `P` mutes a player, `N` runs a command on
+/// `lobby-1`, `S` sends player 1 to `lobby-2`, `K` sets a timer.
 /// `version` tells apart modules that do the same.
 pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     handler_calling(version, manifest, "none")
@@ -195,6 +201,7 @@ pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8>
         ('S', vec![count(), transfer()]),
         ('W', vec![count(), call(webhook)]),
         ('M', vec![count(), message()]),
+        ('B', vec![count(), message_to_lobbies()]),
         ('P', vec![count(), punish()]),
         ('K', vec![count(), timer()]),
     ];

@@ -111,7 +111,7 @@ public final class HubConnector {
         });
         thread.setRemoveOnCancelPolicy(true);
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        session = new Session(client, thread, info, options.state, this::registered);
+        session = new Session(client, thread, info, options.state, verifier::registering, this::registered);
         stream = client.events(info.serverId(), options.events, thread, new StreamListener());
         permissions = new PermissionCache(client, options.permissionContext);
         localization =
@@ -427,7 +427,7 @@ public final class HubConnector {
 
     private void registered(ServerSession answer) {
         verifier.setSecret(answer.signingSecret(), clock.now());
-        LOG.log(INFO, "ServerSession with the hub as {0}", answer.serverId());
+        LOG.log(INFO, "Registered with the hub as {0}", answer.serverId());
     }
 
     private CompletableFuture<Void> readPunishments(UUID player) {

@@ -44,6 +44,19 @@ final class LineWaiter {
     private final List<Consumer<TicketMatched>> matchListeners = new CopyOnWriteArrayList<>();
     /** Matches that were carried out: an event may come again. On the connector's thread. */
     private final Set<UUID> matches = new LinkedHashSet<>();
+    /** Requests for tickets that are under way. */
+    private final Set<Asked> asked = ConcurrentHashMap.newKeySet();
+
+    /** A request for a ticket. */
+    private static final class Asked {
+        final UUID player;
+        /** Tickets of the player that events told of since. */
+        final Set<UUID> told = ConcurrentHashMap.newKeySet();
+
+        Asked(UUID player) {
+            this.player = player;
+        }
+    }
 
     LineWaiter(HubClient client, ScheduledExecutorService thread, TransferHandler transfers, String serverId, boolean isProxy,
             Predicate<UUID> isHere) {
@@ -68,9 +81,21 @@ final class LineWaiter {
     }
 
     CompletableFuture<Ticket> join(TicketRequest request) {
+        Asked question = new Asked(request.playerUuid());
+        asked.add(question);
         return client.matchmaking().joinLine(request).whenCompleteAsync((ticket, failure) -> {
-            if (failure == null) take(request.playerUuid(), ticket);
+            asked.remove(question);
+            if (failure != null) return;
+            // An event is newer.
+            if (ticket.state() == TicketState.WAITING && question.told.contains(ticket.ticketId())) return;
+            take(request.playerUuid(), ticket);
         }, thread);
+    }
+
+    private void told(UUID player, UUID ticketId) {
+        for (Asked question : asked) {
+            if (question.player.equals(player)) question.told.add(ticketId);
+        }
     }
 
     private void take(UUID player, Ticket ticket) {
@@ -110,6 +135,7 @@ final class LineWaiter {
     /** On the connector's thread. */
     void updated(TicketUpdated event) {
         if (!isHere.test(event.playerUuid())) return;
+        told(event.playerUuid(), event.ticketId());
         moved(new Place(event.playerUuid(), event.ticketId(), event.position(), event.waiting(), event.etaMs()));
     }
 
@@ -121,6 +147,7 @@ final class LineWaiter {
 
     /** Sends those of the match who are here; the servers of the others send theirs. On the connector's thread. */
     void matched(TicketMatched event) {
+        told(event.playerUuid(), event.ticketId());
         Match match = event.match();
         if (match == null || match.transferId() == null || match.matchedServer() == null) return;
         if (!matches.add(match.transferId())) return;

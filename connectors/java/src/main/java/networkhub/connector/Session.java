@@ -42,6 +42,7 @@ final class Session {
     private final HubClient client;
     private final ScheduledExecutorService thread;
     private final ServerRegistration info;
+    private final Runnable onRegistering;
     private final Consumer<ServerSession> onRegistered;
 
     private final PlayerOutbox outbox = new PlayerOutbox(OUTBOX_CAPACITY);
@@ -63,12 +64,13 @@ final class Session {
     private long stopDeadline;
 
     Session(HubClient client, ScheduledExecutorService thread, ServerRegistration info, ServerState state,
-            Consumer<ServerSession> onRegistered) {
+            Runnable onRegistering, Consumer<ServerSession> onRegistered) {
         // Repeats are made here, where their order is known.
         this.client = client.withRetries(RetryPolicy.NONE).withTimeout(TIMEOUT);
         this.thread = thread;
         this.info = info;
         this.state = state;
+        this.onRegistering = onRegistering;
         this.onRegistered = onRegistered;
         this.notBefore = System.nanoTime();
         this.nextBeat = notBefore;
@@ -156,6 +158,7 @@ final class Session {
     }
 
     private void register() {
+        onRegistering.run();
         request(client.servers().register(info, state), registered -> {
             isRegistered = true;
             intervalNanos = TimeUnit.MILLISECONDS.toNanos(Math.max(1, registered.heartbeatIntervalMs()));

@@ -23,16 +23,30 @@ public final class TransferVerifier {
     private final Map<String, Long> secrets = new ConcurrentHashMap<>();
     /** The transfers that were carried out, each until its command has expired. */
     private final Map<UUID, Long> used = new ConcurrentHashMap<>();
+    /** While a registration is under way: the end of the secrets before the changes that were told since. */
+    private Long replacedUntil;
+
+    /** Begins a registration: a change of the secret that is told before its answer is newer than the answer. */
+    public synchronized void registering() {
+        replacedUntil = Long.MAX_VALUE;
+    }
 
     /** Takes the secret of an answer to a registration. Another one than before replaces it, after 30 seconds. */
-    public void setSecret(String signingSecret, long nowMs) {
-        if (!Long.valueOf(Long.MAX_VALUE).equals(secrets.get(signingSecret))) rotate(signingSecret, nowMs + COMMAND_TTL_MS);
+    public synchronized void setSecret(String signingSecret, long nowMs) {
+        Long until = replacedUntil;
+        replacedUntil = null;
+        if (until != null && until < Long.MAX_VALUE) {
+            secrets.putIfAbsent(signingSecret, until);
+        } else if (!Long.valueOf(Long.MAX_VALUE).equals(secrets.get(signingSecret))) {
+            rotate(signingSecret, nowMs + COMMAND_TTL_MS);
+        }
     }
 
     /** Takes the new secret of SIGNING_SECRET_ROTATED; those before it are good until {@code validUntil}, in milliseconds. */
-    public void rotate(String signingSecret, long validUntil) {
+    public synchronized void rotate(String signingSecret, long validUntil) {
         secrets.replaceAll((old, until) -> Math.min(until, validUntil));
         secrets.put(signingSecret, Long.MAX_VALUE);
+        if (replacedUntil != null) replacedUntil = Math.min(replacedUntil, validUntil);
     }
 
     /**

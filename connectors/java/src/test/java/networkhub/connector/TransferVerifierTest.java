@@ -3,12 +3,14 @@ package networkhub.connector;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import networkhub.model.SignedTransferCommand;
 import org.junit.jupiter.api.Test;
 
 class TransferVerifierTest {
-    private final TransferVerifier verifier = new TransferVerifier();
+    private TransferVerifier verifier = new TransferVerifier();
 
     private SignedTransferCommand command(long expiresAt, String... secrets) {
         UUID id = UUID.randomUUID();
@@ -46,5 +48,27 @@ class TransferVerifierTest {
         // The same secret again, as each registration brings it, changes nothing.
         verifier.setSecret("new", 2_000);
         assertNull(verifier.refusal(command(50_000, "new"), 40_000));
+    }
+
+    private List<Boolean> good(long now, String... secrets) {
+        return Stream.of(secrets).map(secret -> verifier.refusal(command(900_000, secret), now) == null).toList();
+    }
+
+    @Test
+    void aChangeThatIsToldBeforeARegistrationsAnswerIsNewer() {
+        verifier.registering();
+        verifier.rotate("newer", 10_000);
+        verifier.rotate("newest", 20_000);
+        verifier.setSecret("old", 0);
+        assertEquals(List.of(true, true, true), good(9_999, "old", "newer", "newest"));
+        assertEquals(List.of(false, false, true), good(20_000, "old", "newer", "newest"));
+        // The next answer is newer than what was told before it was asked for.
+        verifier.registering();
+        verifier.setSecret("later", 30_000);
+        assertEquals(List.of(false, true), good(60_000, "newest", "later"));
+        verifier = new TransferVerifier();
+        verifier.rotate("told", 10_000);
+        verifier.setSecret("answered", 20_000);
+        assertEquals(List.of(false, true), good(50_000, "told", "answered"));
     }
 }
