@@ -16,7 +16,7 @@ const password = (email) => new RegExp(`${email}\\s+(\\S+)`).exec(said)[1];
 const wide = { width: 1440, height: 900 }, narrow = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const views = [{ name: "1440-light", ...wide, scheme: "light" }, { name: "390-dark", ...narrow, scheme: "dark" }];
 // The page on the console shows some of the pages in all views.
-const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/permissions/vip": "permissions", "/find?serverType=lobby": "find" };
+const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/modules/votes": "module", "/modules/votes/activation": "activation", "/permissions/vip": "permissions", "/find?serverType=lobby": "find" };
 if (pictures) views.push({ name: "1440-dark", ...wide, scheme: "dark" }, { name: "390-light", ...narrow, scheme: "light" });
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
 const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/history", "/servers/lobby-eu/players", "/servers/lobby-eu/settings", "/players",
@@ -26,7 +26,7 @@ const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/serv
   "/config?group=lobby&namespace=scoreboard", "/texts", "/texts/locales", "/collections", "/collections?collection=guilds&field=level",
   "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports", "/chat",
   "/modules/chains/chat/calls", "/modules/chat-guard/replay", "/find?serverType=lobby", "/artifacts", "/staff/roles", "/staff/roles/helper", "/settings",
-  "/modules/chains/chat/differences", "/modules/chains/chat/revisions", "/plan", "/modules/chat-guard/dead-letters", "WEBHOOK", "WEBHOOK/deliveries/1"];
+  "/modules/chains/chat/differences", "/modules/votes", "/modules/votes/activation", "/modules/votes/schedules", "/secrets", "/modules/chains/endpoints", "/modules/chains/events", "/modules/chains/chat/revisions", "/plan", "/modules/chat-guard/dead-letters", "WEBHOOK", "WEBHOOK/deliveries/1"];
 const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes", "hub/waitlist"];
 
 async function call(method, path, body) {
@@ -62,6 +62,18 @@ async function fill() {
   // Its address leads nowhere.
   const { webhookId } = await call("POST", "/api/manage/webhooks", { kind: "DISCORD", name: "ban feed", url: "https://webhook.invalid/api/webhooks/1/token", events: ["PUNISHMENT"] });
   await call("POST", `/api/manage/webhooks/${webhookId}/test`, {});
+  // A module that answers requests, and one that handles events.
+  await call("PUT", "/api/manage/secrets/VOTES", { value: "open sesame" });
+  for (const [name, point, grants] of [
+    ["votes", "endpoints", { scopes: ["economy:write", "deliveries:write", "chat:send"], secrets: ["VOTES"] }],
+    ["daily-reward", "events", { scopes: ["events:read", "economy:write", "chat:send"] }],
+  ]) {
+    const body = readFileSync(new URL(`../../plugins/${name}/${name}.wasm`, import.meta.url));
+    const headers = { "X-Service-Api-Key": key, "Content-Type": "application/wasm" };
+    let { version, state } = await (await fetch(`${url}/api/manage/modules?name=${name}`, { method: "POST", headers, body })).json();
+    while (state === "COMPILING") ({ state } = await call("GET", `/api/manage/modules/${name}/${version}`));
+    await call("PUT", `/api/manage/modules/${name}/activation`, { version, grants, points: { [point]: {} } });
+  }
   return { player, webhookId };
 }
 

@@ -190,17 +190,27 @@ impl Action {
 
     async fn send(&self, visit: &mut Visit) -> Result<(), Refusal> {
         let fields = body(self.fields, &visit.form)?;
+        let whole = self.whole.then(|| self.fields[0].name());
+        let mut revision = visit.form.get("revision").filter(|_| self.has_revision).map(str::to_owned);
         if let Some(guard) = &self.guard {
-            guard.check(visit, &fields, self.whole.then(|| self.fields[0].name())).await?;
+            // Between this look and the change the revision decides.
+            revision = guard.check(visit, &fields, whole).await?;
         }
+        let typed = fields.clone();
         let fields = if self.whole { fields[self.fields[0].name()].clone() } else { fields };
         let has_body = !matches!(self.verb, Verb::Delete) && fields.as_object().is_none_or(|it| !it.is_empty());
         // A route of fields has a body, though all of them were left blank.
         let has_body = has_body || matches!(self.verb, Verb::Put | Verb::Patch);
         let has_body = has_body || (matches!(self.verb, Verb::Post) && !self.fields.is_empty());
-        let revision = visit.form.get("revision").filter(|_| self.has_revision).map(str::to_owned);
         let body_sent = has_body.then_some(&fields);
-        let answer = visit.send_from(self.verb.into(), self.route, body_sent, revision.as_deref()).await?;
+        let sent = visit.send_from(self.verb.into(), self.route, body_sent, revision.as_deref()).await;
+        let answer = match (sent, &self.guard) {
+            (Err(refusal), Some(guard)) if refusal.code == "revision_changed" => {
+                guard.check(visit, &typed, whole).await?;
+                return Err(refusal);
+            }
+            (sent, _) => sent?,
+        };
         visit.result = json!({"action": self.at, "body": answer.body});
         let Some((field, verb, route, fields)) = self.also else { return Ok(()) };
         if visit.form.get(field).is_some() {
@@ -226,12 +236,13 @@ impl Action {
 }
 
 impl Guard {
-    /// Refuses the form if what it was made from has changed: the page shows before, theirs and yours.
-    async fn check(&self, visit: &mut Visit, typed: &Value, whole: Option<&str>) -> Result<(), Refusal> {
+    /// Refuses the form if what it was made from has changed: the page shows before, theirs and yours. Returns the revision
+    /// that the change is made from.
+    async fn check(&self, visit: &mut Visit, typed: &Value, whole: Option<&str>) -> Result<Option<String>, Refusal> {
         let Some(was) = visit.form.get("was").and_then(|was| serde_json::from_str::<Value>(was).ok()) else {
-            return Ok(());
+            return Ok(None);
         };
-        let mut now = self.read(visit).await?;
+        let (mut now, revision) = self.read_with_revision(visit).await?;
         if let Some(name) = whole {
             now = json!({name: now});
         }
@@ -246,7 +257,7 @@ impl Guard {
             })
             .collect();
         if rows.is_empty() {
-            return Ok(());
+            return Ok(revision);
         }
         visit.result = json!({"conflict": rows, "for": visit.path});
         let message = "Somebody changed this meanwhile. Nothing you typed is lost.";
@@ -255,15 +266,22 @@ impl Guard {
 
     /// The object as it is now; null if there is none.
     pub(crate) async fn read(&self, visit: &Visit) -> Result<Value, Refusal> {
-        let answer = match visit.get(self.route, &[]).await {
-            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Value::Null,
+        Ok(self.read_with_revision(visit).await?.0)
+    }
+
+    /// The same with its revision, where it has one. What is not there is at revision 0.
+    async fn read_with_revision(&self, visit: &Visit) -> Result<(Value, Option<String>), Refusal> {
+        let none = || Some("0".to_owned());
+        let (answer, tag) = match visit.get_with_revision(self.route).await {
+            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => (Value::Null, none()),
             answer => answer?,
         };
-        let Some((list, field, parameter)) = self.among else { return Ok(answer) };
+        let Some((list, field, parameter)) = self.among else { return Ok((answer, tag)) };
         let items = if list.is_empty() { &answer } else { &answer[list] };
         let wanted = visit.fill(&format!("{{{parameter}}}"), &[]);
         let mut items = items.as_array().into_iter().flatten();
         let found = items.find(|item| crate::visit::encode(item[field].as_str().unwrap_or_default()) == wanted);
-        Ok(found.cloned().unwrap_or_default())
+        let Some(found) = found else { return Ok((Value::Null, none())) };
+        Ok((found.clone(), found["revision"].as_i64().map(|revision| revision.to_string())))
     }
 }

@@ -64,6 +64,7 @@ pub fn router(app: &App, api: Router) -> Router {
     }
     router
         .merge(pages::doors::router())
+        .merge(pages::activation::router())
         .merge(pages::artifacts::router())
         .merge(pages::chain::router())
         .merge(pages::downloads::router())

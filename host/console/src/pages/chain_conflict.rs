@@ -33,7 +33,7 @@ pub(super) fn conflict(chains: &[Vec<Value>; 3]) -> Vec<Value> {
 }
 
 /// A link in a line: its version, mode, share and configuration.
-fn shown(link: &Value) -> String {
+pub(super) fn shown(link: &Value) -> String {
     let mode = link["mode"].as_str().unwrap_or("ACTIVE").to_lowercase();
     let share = if mode == "canary" { format!(" {} %", link["percent"]) } else { String::new() };
     let config = if link["config"].as_object().is_none_or(Map::is_empty) {

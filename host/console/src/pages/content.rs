@@ -39,6 +39,7 @@ pub(super) static ACTIONS: &[Action] = &[
         .go("/n/{network}/texts?locale={locale}&namespace={namespace}&search={search}", "Saved"),
     Action::post("/n/{network}/texts/delete", MESSAGE, &[], TEXTS, "")
         .verb(Verb::Delete)
+        .at_revision()
         .go("/n/{network}/texts?locale={locale}&namespace={namespace}&search={search}", "Taken back"),
     Action::post(LOCALES, "/api/manage/localization/locales/{locale}", LOCALE, LOCALES, "Saved")
         .verb(Verb::Put)

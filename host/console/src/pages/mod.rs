@@ -1,5 +1,6 @@
 //! All pages and forms.
 
+pub(crate) mod activation;
 pub(crate) mod artifacts;
 mod calls;
 pub(crate) mod chain;
@@ -26,6 +27,7 @@ mod player_data;
 mod players;
 mod punishments;
 mod roles;
+mod schedules;
 mod servers;
 mod settings;
 pub(crate) mod undo;
@@ -48,6 +50,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
         worlds::PAGES,
         imports::PAGES,
         modules::PAGES,
+        activation::PAGES,
+        schedules::PAGES,
         player_data::PAGES,
         chat::PAGES,
         calls::PAGES,
@@ -80,6 +84,8 @@ pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
         player_data::ACTIONS,
         calls::ACTIONS,
         modules::ACTIONS,
+        activation::ACTIONS,
+        schedules::ACTIONS,
         find::ACTIONS,
         artifacts::ACTIONS,
         roles::ACTIONS,

@@ -35,6 +35,22 @@ pub(super) static ACTIONS: &[Action] = &[
         "Restored",
     )
     .at_revision(),
+    Action::post(
+        "/n/{network}/modules/kept/{name}/end",
+        "/api/manage/extension-points/events/kept/{name}",
+        &[],
+        "/n/{network}/modules",
+        "Removed",
+    )
+    .verb(Verb::Delete),
+    Action::post(
+        "/n/{network}/modules/{name}/versions/{version}/delete",
+        "/api/manage/modules/{name}/{version}",
+        &[],
+        "/n/{network}/modules/{name}",
+        "Deleted",
+    )
+    .verb(Verb::Delete),
     Action::post(LETTERS, "/api/manage/modules/{name}/dead-letters/retry", CODE, LETTERS, "Retried"),
     Action::post(
         "/n/{network}/modules/{name}/dead-letters/{deadLetterId}/retry",
@@ -65,7 +81,8 @@ pub(crate) fn router() -> Router<Console> {
     Router::new().route("/console/n/{network}/modules", post(upload))
 }
 
-const POINTS: [&str; 9] =
+/// All extension points.
+pub(super) const POINTS: [&str; 9] =
     ["matchmaking", "chat", "punishment", "login", "economy", "queue", "events", "endpoints", "schedules"];
 
 async fn list(visit: &Visit) -> Result<Value, Refusal> {
@@ -78,12 +95,28 @@ async fn list(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"modules": modules, "chains": chains}))
 }
 
+/// Versions of a module, its links and what they do, and its log.
 async fn one(visit: &Visit) -> Result<Value, Refusal> {
-    let (versions, log) = join!(
-        visit.get("/api/manage/modules/{name}", &[]),
+    let page = [("page", visit.query("page"))];
+    let (versions, log, activation, schedules, secrets) = join!(
+        visit.get("/api/manage/modules/{name}", &page),
         visit.part("/api/manage/modules/{name}/logs", &[("limit", "100")]),
+        visit.get("/api/manage/modules/{name}/activation", &[]),
+        visit.get("/api/manage/modules/{name}/schedules", &[("limit", "100")]),
+        visit.part("/api/manage/secrets", &[]),
     );
-    Ok(json!({"versions": versions?, "log": log?}))
+    let (versions, activation, schedules, secrets) = (versions?, activation?, schedules?, secrets?);
+    let at_endpoints = |link: &&Value| link["point"] == "endpoints";
+    let link = activation["links"].as_array().into_iter().flatten().find(at_endpoints);
+    let mut endpoints = Value::Null;
+    if let Some(version) = link.and_then(|link| link["version"].as_i64()) {
+        let name = visit.fill("{name}", &[]);
+        let active = visit.get(&format!("/api/manage/modules/{name}/{version}"), &[]).await?;
+        endpoints = active["manifest"]["endpoints"].clone();
+    }
+    let links = activation["links"].clone();
+    Ok(json!({"versions": versions, "log": log?, "links": links, "endpoints": endpoints,
+        "schedules": schedules["items"], "secrets": secrets["secrets"]}))
 }
 
 /// Events that a module did not handle.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tokio::join;
 
+use crate::pages::modules::POINTS;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
-const POINTS: [&str; 6] = ["matchmaking", "chat", "punishment", "login", "economy", "queue"];
 const HOUR: i64 = 60 * 60 * 1000;
 const WEEK: i64 = 7 * 24 * HOUR;
 

@@ -1,11 +1,14 @@
 //! `If-Match`: changes that are made only if nobody else changed the thing since its caller read it.
 
 use axum::extract::FromRequestParts;
-use axum::http::HeaderName;
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ChangedValue, ErrorDetails};
 
 /// Description of the header in the API document.
 pub const IF_MATCH_DESCRIPTION: &str =
@@ -28,6 +31,44 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
+/// A change of a value that somebody else changed meanwhile.
+#[derive(Debug, Error)]
+#[error("Somebody changed this since revision {}; it is at revision {} now.", .0.expected, .0.revision)]
+pub struct Changed(Box<ChangedValue>);
+
+impl From<Changed> for ApiError {
+    fn from(changed: Changed) -> Self {
+        let message = changed.to_string();
+        let details = ErrorDetails { changed: Some(changed.0), ..ErrorDetails::default() };
+        Self::new(StatusCode::CONFLICT, "revision_changed", message).details(details)
+    }
+}
+
+impl IfMatch {
+    /// Refuses the change of a value that is another one now. None is at revision 0.
+    ///
+    /// # Errors
+    /// Both revisions, and the value.
+    pub fn check<T: Serialize>(self, now: Option<&T>) -> Result<(), Changed> {
+        let Some(expected) = self.0 else { return Ok(()) };
+        let revision = now.map_or(0, revision_of);
+        if revision == expected {
+            return Ok(());
+        }
+        let now = now.map(serde_json::to_value).and_then(Result::ok).unwrap_or_default();
+        Err(Changed(Box::new(ChangedValue { expected, before: None, revision, now })))
+    }
+}
+
+/// Revision of a value whose table has none: a digest, which another value has not. Never 0, and exact as a number of
+/// JavaScript.
+pub fn revision_of<T: Serialize>(value: &T) -> i64 {
+    let text = serde_json::to_vec(value).unwrap_or_default();
+    let digest = Sha256::digest(&text);
+    let first = digest.iter().take(6).fold(0_i64, |number, byte| number << 8 | i64::from(*byte));
+    first.max(1)
+}
+
 /// A revision as the header `ETag`.
 pub fn entity_tag(revision: i64) -> [(HeaderName, String); 1] {
     [(ETAG, format!("\"{revision}\""))]
@@ -48,6 +89,16 @@ fn parse(text: &str) -> Option<Option<i64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_is_changed_only_at_its_revision() {
+        let (one, other) = (revision_of(&"one"), revision_of(&"other"));
+        assert!(one > 0 && other > 0 && one != other && one < 1 << 53);
+        let check = |expected, now: Option<&&str>| IfMatch(expected).check(now).map_err(|changed| changed.0.revision);
+        assert_eq!((check(None, Some(&"one")), check(Some(one), Some(&"one")), check(Some(0), None)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!((check(Some(one), Some(&"other")), check(Some(one), None)), (Err(other), Err(0)));
+        assert_eq!(check(Some(0), Some(&"one")), Err(one));
+    }
 
     #[test]
     fn a_revision_is_quoted_or_not() {

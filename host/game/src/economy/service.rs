@@ -17,6 +17,7 @@ use crate::economy::model::{
 use crate::economy::store;
 use crate::events::{self, EventKind};
 use crate::http::error::{ApiError, ErrorDetails};
+use crate::http::if_match::{Changed, IfMatch};
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
 use crate::player_sessions::SessionError;
@@ -29,6 +30,9 @@ pub enum EconomyError {
     /// The bounds contradict each other.
     #[error("{0}")]
     Bounds(&'static str),
+    /// Another change came first.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// An exact change would be cut.
     #[error("{refusal}{}", .operation.map(|at| format!(" (operation {at})")).unwrap_or_default())]
     Refused {
@@ -84,6 +88,7 @@ impl From<EconomyError> for ApiError {
             EconomyError::Bounds(message) => Self::invalid(message),
             EconomyError::Rejected(reason) => Self::bad_request("change_rejected", reason),
             EconomyError::Session(error) => error.into(),
+            EconomyError::Changed(changed) => changed.into(),
             EconomyError::Quota(exceeded) => exceeded.into(),
             EconomyError::Database(error) => error.into(),
         }
@@ -321,7 +326,7 @@ pub(super) async fn leaderboard(
 }
 
 /// Audit log form of a currency.
-fn shown(bounds: &Bounds) -> Value {
+pub(super) fn shown(bounds: &Bounds) -> Value {
     json!({"minimum": bounds.minimum, "maximum": bounds.maximum, "startingBalance": bounds.starting_balance})
 }
 
@@ -331,7 +336,7 @@ pub(super) async fn define_currency(
     network: NetworkId,
     origin: &Origin,
     name: &Identifier,
-    bounds: Bounds,
+    (bounds, expected): (Bounds, IfMatch),
 ) -> Result<(), EconomyError> {
     bounds.check().map_err(EconomyError::Bounds)?;
     if !store::has_currency(&app.db, network, name).await? {
@@ -341,6 +346,7 @@ pub(super) async fn define_currency(
     app.db
         .transaction(async |mut tx| {
             let before = store::lock_currency(&mut tx, network, name).await?;
+            expected.check(before.as_ref().map(|it| shown(&it.bounds)).as_ref())?;
             store::define_currency(&mut tx, network, name, bounds).await?;
             let change = Change::new(Action::CurrencyPut, name).after(shown(&bounds));
             let change = if let Some(before) = before { change.before(shown(&before.bounds)) } else { change };

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::if_match::revision_of;
 use crate::text_type::text_type;
 use crate::values::{Identifier, Text, is_label};
 
@@ -62,6 +63,22 @@ pub(super) struct Locale {
     pub(super) enabled: bool,
 }
 
+/// Language of the catalog, for who manages it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(super) struct ManagedLocale {
+    #[serde(flatten)]
+    pub(super) locale: Locale,
+    /// Changes with the locale, for `If-Match`.
+    #[schema(example = 4_503_599_627_370_i64)]
+    pub(super) revision: i64,
+}
+
+impl From<Locale> for ManagedLocale {
+    fn from(locale: Locale) -> Self {
+        Self { revision: revision_of(&locale), locale }
+    }
+}
+
 /// A message in one locale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -82,4 +99,7 @@ pub(super) struct LocalizationMessage {
     /// Text in the catalog: the override, or else the default.
     #[schema(example = "Hello and welcome!")]
     pub(super) effective: String,
+    /// Changes with the texts, for `If-Match`.
+    #[schema(example = 4_503_599_627_370_i64)]
+    pub(super) revision: i64,
 }

@@ -15,6 +15,7 @@ use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
+use crate::http::if_match::{Changed, IfMatch, revision_of};
 use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::localization::CatalogWrites;
 use crate::localization::body::LocalizationCatalog;
@@ -36,6 +37,9 @@ pub(super) enum LocalizationError {
     /// The default locale is always enabled.
     #[error("The default locale must be enabled.")]
     DefaultDisabled,
+    /// Another change came first.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -51,6 +55,7 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::NoOverride => Self::not_found("unknown_override", message),
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
+            LocalizationError::Changed(changed) => changed.into(),
             LocalizationError::Quota(exceeded) => exceeded.into(),
             LocalizationError::Database(error) => error.into(),
         }
@@ -215,8 +220,23 @@ async fn add_locale(
     Ok(added)
 }
 
+/// Texts of a message, of which its revision is made.
+fn texts(row: &MessageRow) -> Texts<'_> {
+    Texts { default: row.default_text.as_deref(), r#override: row.override_text.as_deref() }
+}
+
+#[derive(Serialize)]
+struct Texts<'r> {
+    default: Option<&'r str>,
+    r#override: Option<&'r str>,
+}
+
+/// Name of a message: its namespace, locale and key.
+type MessageId<'i> = (&'i Namespace, &'i LocaleCode, &'i MessageKey);
+
 fn to_message(row: MessageRow, locale: &LocaleCode) -> LocalizationMessage {
     LocalizationMessage {
+        revision: revision_of(&texts(&row)),
         effective: row.effective().unwrap_or_default().to_owned(),
         namespace: row.namespace,
         locale: locale.clone(),
@@ -235,10 +255,9 @@ fn message_name(namespace: &Namespace, locale: &LocaleCode, key: &MessageKey) ->
 pub(super) async fn put_override(
     app: &App,
     network: NetworkId,
-    namespace: &Namespace,
-    locale: &LocaleCode,
-    key: &MessageKey,
+    (namespace, locale, key): MessageId<'_>,
     text: &str,
+    expected: IfMatch,
     origin: &Origin,
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
@@ -256,6 +275,7 @@ pub(super) async fn put_override(
             let catalog = store::lock_catalog(&mut tx, network).await?;
             add_locale(app, &mut tx, network, locale).await?;
             let before = messages::get(&mut tx, network, &scope, key).await?;
+            expected.check(before.as_ref().map(texts).as_ref())?;
             let after = messages::put_override(&mut tx, network, &scope, key, text).await?;
             let is_same = before.as_ref().and_then(MessageRow::effective) == after.effective();
             if !is_same {
@@ -276,9 +296,8 @@ pub(super) async fn put_override(
 pub(super) async fn delete_override(
     app: &App,
     network: NetworkId,
-    namespace: &Namespace,
-    locale: &LocaleCode,
-    key: &MessageKey,
+    (namespace, locale, key): MessageId<'_>,
+    expected: IfMatch,
     origin: &Origin,
 ) -> Result<(), LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
@@ -290,6 +309,7 @@ pub(super) async fn delete_override(
             let Some(before) = before.filter(|row| row.override_text.is_some()) else {
                 return Err(LocalizationError::NoOverride);
             };
+            expected.check(Some(&texts(&before)))?;
             messages::delete_override(&mut tx, network, &scope, key).await?;
             if before.override_text != before.default_text {
                 bump_version(app, &mut tx, network, &catalog.default_key).await?;
@@ -318,7 +338,7 @@ pub(super) async fn put_locale(
     app: &App,
     network: NetworkId,
     code: &LocaleCode,
-    update: &LocaleUpdate,
+    (update, expected): (&LocaleUpdate, IfMatch),
     origin: &Origin,
 ) -> Result<Locale, LocalizationError> {
     app.db
@@ -327,6 +347,10 @@ pub(super) async fn put_locale(
             let added = add_locale(app, &mut tx, network, code).await?;
             let stored = store::locale(&mut tx, network, &code.key()).await?;
             let stored = stored.ok_or(hub_db::Error::NotFound)?;
+            // The first default is shown before it is stored.
+            let shown = if added { unstored_locale(&before.default_key) } else { Some(stored.clone()) };
+            let shown = shown.filter(|row| row.locale_key == code.key()).map(|row| to_locale(row, &before));
+            expected.check(shown.as_ref())?;
             let mut row = stored.clone();
             row.display_name = update.display_name.clone().or(row.display_name);
             row.enabled = update.enabled.unwrap_or(row.enabled);

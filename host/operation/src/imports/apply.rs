@@ -64,6 +64,7 @@ impl From<EconomyError> for ApplyError {
             EconomyError::Quota(exceeded) => Self::Quota(exceeded),
             EconomyError::Database(error) => Self::Database(error),
             EconomyError::Bounds(_)
+            | EconomyError::Changed(_)
             | EconomyError::Refused { .. }
             | EconomyError::Rejected(_)
             | EconomyError::Session(_) => Self::Database(hub_db::Error::NotFound),

@@ -15,6 +15,7 @@ use crate::compute::compute_in_turn;
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
+use crate::http::if_match::{IfMatch, revision_of};
 use crate::limits::{self, Limit, QuotaExceeded, Usage};
 use crate::secret_text::SecretText;
 use crate::secrets::{self, HubSecrets};
@@ -256,12 +257,25 @@ pub(crate) async fn count(app: &App, network: NetworkId) -> Result<i64, hub_db::
     limits::used(app, network, WEBHOOKS).await
 }
 
+/// Form of a webhook of which its revision is made: what its owner chose, and when.
+fn chosen(webhook: &Webhook) -> Value {
+    let mut shown = audited(webhook);
+    shown["updatedAt"] = json!(webhook.updated_at);
+    shown
+}
+
+/// Revision of what its owner chose.
+pub(super) fn revision(webhook: &Webhook) -> i64 {
+    revision_of(&chosen(webhook))
+}
+
 /// Changes a webhook. Enabling it resets its failures; disabling it fails the waiting deliveries.
 pub(super) async fn change(
     app: &App,
     caller: &Caller,
     id: &str,
     request: WebhookRequest,
+    expected: IfMatch,
 ) -> Result<Webhook, WebhooksError> {
     let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
     let secrets = app.state::<HubSecrets>();
@@ -271,6 +285,7 @@ pub(super) async fn change(
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
             let before = store::find_locked(&mut tx, secrets, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            expected.check(Some(&chosen(&before))).map_err(ApiError::from)?;
             let mut after = Webhook { updated_at: now.max(before.updated_at + 1), ..before.clone() };
             request.apply(&mut after);
             require_events(caller, &after)?;

@@ -7,6 +7,8 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
+use crate::http::error::ApiError;
+use crate::http::if_match::IfMatch;
 use crate::limits;
 use crate::networks::service::NetworksError;
 use crate::networks::store;
@@ -78,14 +80,19 @@ pub(super) struct SettingsUpdate {
 pub(super) async fn get(app: &App, network: NetworkId) -> Result<NetworkSettings, NetworksError> {
     let settings = store::settings(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
     let most = limits::of(app, network).await?.max_chat_history_days();
-    Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
+    Ok(within(&settings, most))
+}
+
+/// Settings as they apply: the chat is kept for no longer than the plan says.
+fn within(settings: &NetworkSettings, most: i64) -> NetworkSettings {
+    NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings.clone() }
 }
 
 /// Changes a network's settings. Returns them.
 pub(super) async fn update(
     app: &App,
     network: NetworkId,
-    update: SettingsUpdate,
+    (update, expected): (SettingsUpdate, IfMatch),
     origin: &Origin,
 ) -> Result<NetworkSettings, NetworksError> {
     let most = limits::of(app, network).await?.max_chat_history_days();
@@ -98,6 +105,7 @@ pub(super) async fn update(
             // The update locks the row before it is read, so that none is lost.
             origin.still_may(&mut tx).await?;
             let before = lock(&mut tx, network).await?;
+            expected.check(Some(&within(&before, most))).map_err(ApiError::from)?;
             let name = update.name.as_ref().map(|name| name.as_str().to_owned());
             let after = NetworkSettings {
                 name: name.unwrap_or_else(|| before.name.clone()),
@@ -125,7 +133,7 @@ pub(super) async fn update(
         // Sessions without the second factor that it may require from now on are refused at once.
         announce_network_change(app, network).await;
     }
-    Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
+    Ok(within(&settings, most))
 }
 
 async fn lock(tx: &mut Tx, network: NetworkId) -> Result<NetworkSettings, NetworksError> {

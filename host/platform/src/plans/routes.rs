@@ -1,7 +1,7 @@
 //! `/api/admin/plans`.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,6 +11,7 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch, entity_tag, revision_of};
 use crate::http::page::{Page, PageQuery};
 use crate::limits::{ModuleLimits, PlanLimits, object};
 use crate::plans::announce_change;
@@ -104,35 +105,49 @@ async fn create(
     Ok((StatusCode::CREATED, Json(plan.into())))
 }
 
+/// A plan with the revision of its limits as `ETag`.
+type Tagged = ([(HeaderName, String); 1], Json<PlanAnswer>);
+
+fn tagged(plan: Plan) -> Tagged {
+    (entity_tag(revision_of(&plan.shown())), Json(plan.into()))
+}
+
 /// Get a plan
+///
+/// The header `ETag` has the revision of its limits, for `If-Match` of a change.
 #[utoipa::path(get, path = "/api/admin/plans/{name}", operation_id = "get_plan", tag = "Operator",
     security(("apiKey" = ["operator"])), params(("name" = String, Path, example = "small")),
-    responses((status = 200, body = PlanAnswer), (status = 404, body = ErrorBody, description = "No such plan")))]
+    responses((status = 200, body = PlanAnswer, headers(("ETag" = String, description = "The plan's revision"))),
+        (status = 404, body = ErrorBody, description = "No such plan")))]
 async fn find(
     Operator(_caller): Operator,
     State(app): State<App>,
     Path(name): Path<String>,
-) -> Result<Json<PlanAnswer>, ApiError> {
-    Ok(Json(service::find(&app.db, &name).await?.into()))
+) -> Result<Tagged, ApiError> {
+    Ok(tagged(service::find(&app.db, &name).await?))
 }
 
 /// Replace a plan
 ///
-/// In effect within a second for all networks on it, at every node of the hub.
+/// In effect within a second for all networks on it, at every node of the hub. With `If-Match` it replaces the plan only at
+/// that revision, the `ETag` of reading it: else it is 409 `revision_changed` with the limits of now.
 #[utoipa::path(put, path = "/api/admin/plans/{name}", operation_id = "put_plan", tag = "Operator",
-    security(("apiKey" = ["operator"])), params(("name" = String, Path, example = "small")),
-    responses((status = 200, body = PlanAnswer), (status = 404, body = ErrorBody, description = "No such plan")))]
+    security(("apiKey" = ["operator"])), params(("name" = String, Path, example = "small"), ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = PlanAnswer, headers(("ETag" = String, description = "The new revision"))),
+        (status = 404, body = ErrorBody, description = "No such plan"),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 async fn set(
     Operator(caller): Operator,
     State(app): State<App>,
     Path(name): Path<String>,
+    expected: IfMatch,
     Json(body): Json<SetPlan>,
-) -> Result<Json<PlanAnswer>, ApiError> {
+) -> Result<Tagged, ApiError> {
     let (limits, module_limits) = (body.limits.unwrap_or_default(), body.module_limits.unwrap_or_default());
     check(&limits)?;
-    let plan = service::set(&app.db, &caller.origin(&app), &name, limits, module_limits).await?;
+    let plan = service::set(&app.db, &caller.origin(&app), &name, (limits, module_limits), expected).await?;
     announce_change(&app).await;
-    Ok(Json(plan.into()))
+    Ok(tagged(plan))
 }
 
 /// Delete a plan

@@ -11,6 +11,7 @@ use crate::auth::{KeyCache, OPERATOR_NETWORK, Origin};
 use crate::clock::{Clock, Millis};
 use crate::cluster::ShardRegistry;
 use crate::http::error::ApiError;
+use crate::http::if_match::{Changed, IfMatch};
 use crate::limits::{Limits, ModuleLimits, PlanLimits};
 use crate::plans::store::{self, PlanRow};
 use crate::values::NetworkId;
@@ -35,6 +36,9 @@ pub enum PlansError {
     /// New networks are on it.
     #[error("The plan `default` of new networks cannot be deleted.")]
     IsDefault,
+    /// Another change came first.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// A stored plan is unreadable.
     #[error("could not read the plan {0}: {1}")]
     Unreadable(String, serde_json::Error),
@@ -50,6 +54,7 @@ impl From<PlansError> for ApiError {
             PlansError::NameTaken(_) => Self::bad_request("name_taken", message),
             PlansError::Unknown(_) => Self::not_found("unknown_plan", message),
             PlansError::InUse(..) | PlansError::IsDefault => Self::bad_request("plan_in_use", message),
+            PlansError::Changed(changed) => changed.into(),
             PlansError::Unreadable(..) => Self::internal(error),
             PlansError::Database(error) => error.into(),
         }
@@ -79,7 +84,7 @@ impl Plan {
     }
 
     /// A plan's form in the audit log.
-    fn shown(&self) -> Value {
+    pub(super) fn shown(&self) -> Value {
         json!({"limits": self.limits, "moduleLimits": self.module_limits})
     }
 
@@ -199,13 +204,13 @@ pub async fn create(
     Ok(plan)
 }
 
-/// Replaces the limits of a plan.
+/// Replaces the limits of a plan, only at the revision `expected` if one is given.
 pub async fn set(
     db: &Db,
     origin: &Origin,
     name: &str,
-    limits: PlanLimits,
-    module_limits: ModuleLimits,
+    (limits, module_limits): (PlanLimits, ModuleLimits),
+    expected: IfMatch,
 ) -> Result<Plan, PlansError> {
     let now = origin.clock.now();
     let plan = Plan { name: name.to_owned(), limits, module_limits, created_at: now, updated_at: now };
@@ -215,6 +220,7 @@ pub async fn set(
         // Two changes at once follow each other: the entry shows what it replaced.
         lock(&mut tx, name).await?;
         let before = Plan::of(store::find(&mut tx, name).await?.ok_or_else(unknown)?)?;
+        expected.check(Some(&before.shown()))?;
         let row = store::update(&mut tx, name, &limits, &module_limits, now).await?;
         let after = Plan::of(row.ok_or_else(unknown)?)?;
         let change = Change::new(Action::PlanChanged, name).before(before.shown()).after(after.shown());

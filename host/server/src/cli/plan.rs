@@ -11,6 +11,7 @@ use crate::auth::Origin;
 use crate::cli::open_database;
 use crate::clock::Clock;
 use crate::config::StorageArgs;
+use crate::http::if_match::IfMatch;
 use crate::ids::Ids;
 use crate::limits::{ModuleLimits, PlanLimits};
 use crate::plans::service::{self, Plan as StoredPlan};
@@ -144,7 +145,7 @@ impl Write {
         let module_limits: ModuleLimits = with_limits(&module_limits, &self.module_limits)?;
         anyhow::ensure!(!limits.has_lone_burst(), "requestBurst requires requestsPerSecond");
         let write = if exists {
-            service::set(db, &origin(), name, limits, module_limits).await
+            service::set(db, &origin(), name, (limits, module_limits), IfMatch(None)).await
         } else {
             service::create(db, &origin(), name, limits, module_limits).await
         };

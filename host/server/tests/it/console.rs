@@ -5,6 +5,7 @@ mod doors;
 mod edits;
 mod forms;
 mod live;
+mod modules;
 mod pages;
 
 use std::collections::BTreeMap;

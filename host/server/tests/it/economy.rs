@@ -71,7 +71,10 @@ async fn balance_after(client: &Client, owner: &str, currency: &str, amount: &st
 }
 
 async fn define(client: &Client, name: &str, bounds: Value) -> Value {
-    client.put(&format!("/api/manage/economy/currencies/{name}"), bounds).await.expect(200).clone()
+    let answer = client.put(&format!("/api/manage/economy/currencies/{name}"), bounds).await;
+    let mut defined = answer.expect(200).clone();
+    assert!(defined.as_object_mut().unwrap().remove("revision").is_some());
+    defined
 }
 
 async fn balances(client: &Client, owner: &str) -> Value {

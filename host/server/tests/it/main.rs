@@ -30,6 +30,7 @@ mod forgetting;
 mod full_disk;
 mod https;
 mod idempotency;
+mod if_match;
 mod imports;
 mod jobs;
 mod join;

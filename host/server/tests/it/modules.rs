@@ -1,6 +1,6 @@
 //! Modules: uploaded, put into chains, run, stopped.
 
-mod activation;
+pub mod activation;
 mod author_tools;
 mod chain_swap;
 mod cli;

@@ -67,6 +67,14 @@ fn the_console_offers_all_events_of_webhooks() {
     assert_eq!(offered, known);
 }
 
+#[test]
+fn the_console_shows_all_extension_points() {
+    let text = fs::read_to_string(folder().join("src/pages/modules.rs")).unwrap();
+    let (_, list) = text.split_once("const POINTS: [&str; 9] =").unwrap();
+    let shown: BTreeSet<_> = strings(list.split(';').next().unwrap()).into_iter().collect();
+    assert_eq!(shown, hub_sandbox::contract::Point::ALL.map(|point| point.name().to_owned()).into());
+}
+
 /// Texts between quotes.
 fn strings(text: &str) -> Vec<String> {
     text.split('"').skip(1).step_by(2).map(str::to_owned).collect()

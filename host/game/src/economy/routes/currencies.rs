@@ -10,8 +10,9 @@ use crate::economy::amount::Amount;
 use crate::economy::model::{Bounds, Currency};
 use crate::economy::service;
 use crate::endpoints::{Endpoints, endpoints};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch, revision_of};
 use crate::http::page::{Page, PageQuery};
 use crate::values::Identifier;
 
@@ -31,12 +32,16 @@ struct CurrencyDefinition {
     maximum: Option<Amount>,
     /// Initial balance; null: 0, or the nearest value inside the bounds.
     starting_balance: Option<Amount>,
+    /// Changes with the definition, for `If-Match`.
+    #[schema(example = 4_503_599_627_370_i64)]
+    revision: i64,
 }
 
 impl From<Currency> for CurrencyDefinition {
     fn from(currency: Currency) -> Self {
         let Bounds { minimum, maximum, starting_balance } = currency.bounds;
-        Self { currency_name: currency.name, minimum, maximum, starting_balance }
+        let revision = revision_of(&service::shown(&currency.bounds));
+        Self { currency_name: currency.name, minimum, maximum, starting_balance, revision }
     }
 }
 
@@ -75,17 +80,22 @@ struct DefineCurrency {
 ///
 /// Defines or redefines a currency. Existing balances stay: a balance outside the new bounds is moved inside by its
 /// next change, and the new starting balance applies to owners without a balance.
+///
+/// With `If-Match` only at that `revision`, 0 if there is to be none: else it is 409 `revision_changed`.
 #[utoipa::path(put, path = "/api/manage/economy/currencies/{name}", tag = "Manage: economy",
-    security(("apiKey" = ["network:manage"])), params(("name" = Identifier, Path, example = "coins")),
-    responses((status = 200, body = CurrencyDefinition)))]
+    security(("apiKey" = ["network:manage"])), params(("name" = Identifier, Path, example = "coins"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = CurrencyDefinition),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 async fn define_currency(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(name): Path<Identifier>,
+    expected: IfMatch,
     Json(body): Json<DefineCurrency>,
 ) -> Result<Json<CurrencyDefinition>, ApiError> {
     let DefineCurrency { minimum, maximum, starting_balance } = body;
     let bounds = Bounds { minimum, maximum, starting_balance };
-    service::define_currency(&app, caller.network, &caller.origin(&app), &name, bounds).await?;
+    service::define_currency(&app, caller.network, &caller.origin(&app), &name, (bounds, expected)).await?;
     Ok(Json(Currency { name: name.into_string(), bounds }.into()))
 }

@@ -10,8 +10,9 @@ use crate::auth::NetworkManage;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch};
 use crate::http::page::{Limit, Page, PageNumber, PageQuery};
-use crate::localization::model::{Locale, LocaleCode, LocalizationMessage, MessageKey, MessageText, Namespace};
+use crate::localization::model::{LocaleCode, LocalizationMessage, ManagedLocale, MessageKey, MessageText, Namespace};
 use crate::localization::service::{self, LocaleUpdate, MessageFilter};
 use crate::values::{Text, blank_as_absent, not_blank};
 
@@ -81,34 +82,45 @@ struct PutMessage {
 /// The text has precedence over defaults of plugins, now and later. Messages without a default can be created too.
 /// Messages and their size are limited (`messages`, `messageBytes`, `catalogBytes`). If a text of the catalog changes,
 /// its version increases and every server gets a `LOCALIZATION_UPDATED` event.
+///
+/// With `If-Match` it changes the message only at that `revision`, 0 if there is to be none: else it is 409
+/// `revision_changed` with the message as it is now.
 #[utoipa::path(put, path = "/api/manage/localization/messages/{locale}/{namespace}/{key}", tag = "Localization",
     security(("apiKey" = ["network:manage"])),
-    params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome")),
-    responses((status = 200, body = LocalizationMessage)))]
+    params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = LocalizationMessage),
+        (status = 409, body = ErrorBody, description = "Somebody changed the message since the revision of `If-Match`")))]
 async fn put_message(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path((locale, namespace, key)): Path<(LocaleCode, Namespace, MessageKey)>,
+    expected: IfMatch,
     Json(body): Json<PutMessage>,
 ) -> Result<Json<LocalizationMessage>, ApiError> {
     let text = body.value.as_str();
-    Ok(Json(service::put_override(&app, caller.network, &namespace, &locale, &key, text, &caller.origin(&app)).await?))
+    let (id, origin) = ((&namespace, &locale, &key), caller.origin(&app));
+    Ok(Json(service::put_override(&app, caller.network, id, text, expected, &origin).await?))
 }
 
 /// Delete an override
 ///
-/// Restores the plugin's default; without one the message is deleted.
+/// Restores the plugin's default; without one the message is deleted. With `If-Match` only at that `revision`.
 #[utoipa::path(delete, path = "/api/manage/localization/messages/{locale}/{namespace}/{key}", tag = "Localization",
     security(("apiKey" = ["network:manage"])),
-    params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome")),
+    params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
     responses((status = 204, description = "Taken back"),
-        (status = 404, body = ErrorBody, description = "The message has no override")))]
+        (status = 404, body = ErrorBody, description = "The message has no override"),
+        (status = 409, body = ErrorBody, description = "Somebody changed the message since the revision of `If-Match`")))]
 async fn delete_message(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path((locale, namespace, key)): Path<(LocaleCode, Namespace, MessageKey)>,
+    expected: IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    service::delete_override(&app, caller.network, &namespace, &locale, &key, &caller.origin(&app)).await?;
+    let (id, origin) = ((&namespace, &locale, &key), caller.origin(&app));
+    service::delete_override(&app, caller.network, id, expected, &origin).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -116,13 +128,14 @@ async fn delete_message(
 ///
 /// The default first, then by name.
 #[utoipa::path(get, path = "/api/manage/localization/locales", tag = "Localization",
-    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<Locale>)))]
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ManagedLocale>)))]
 async fn list_managed_locales(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Query(query): Query<PageQuery>,
-) -> Result<Json<Page<Locale>>, ApiError> {
-    Ok(Json(Page::paginate(service::locales(&app, caller.network).await?, query.page, query.limit)))
+) -> Result<Json<Page<ManagedLocale>>, ApiError> {
+    let locales = service::locales(&app, caller.network).await?;
+    Ok(Json(Page::paginate(locales, query.page, query.limit).map(ManagedLocale::from)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -145,19 +158,25 @@ struct PutLocale {
 /// Add or change a locale
 ///
 /// After a change the catalog's version increases and every server gets a `LOCALIZATION_UPDATED` event.
+///
+/// With `If-Match` only at that `revision`, 0 if there is to be none: else it is 409 `revision_changed`.
 #[utoipa::path(put, path = "/api/manage/localization/locales/{locale}", tag = "Localization",
-    security(("apiKey" = ["network:manage"])), params(("locale" = LocaleCode, Path)),
-    responses((status = 200, body = Locale)))]
+    security(("apiKey" = ["network:manage"])), params(("locale" = LocaleCode, Path),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = ManagedLocale),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 async fn put_locale(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(locale): Path<LocaleCode>,
+    expected: IfMatch,
     Json(body): Json<PutLocale>,
-) -> Result<Json<Locale>, ApiError> {
+) -> Result<Json<ManagedLocale>, ApiError> {
     let update = LocaleUpdate {
         display_name: body.display_name.map(Text::into_string).filter(|name| !name.trim().is_empty()),
         is_default: body.is_default,
         enabled: body.enabled,
     };
-    Ok(Json(service::put_locale(&app, caller.network, &locale, &update, &caller.origin(&app)).await?))
+    let change = (&update, expected);
+    Ok(Json(service::put_locale(&app, caller.network, &locale, change, &caller.origin(&app)).await?.into()))
 }

@@ -1,7 +1,7 @@
 //! `/api/manage/roles`: roles of a network's own.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::auth::{NetworkManage, RoleName, Scope, Unbound};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch, entity_tag};
 use crate::http::page::{Page, PageQuery};
 use crate::people::service::{self, OwnRole};
 
@@ -47,16 +48,26 @@ pub(super) async fn list(
     Ok(Json(Page::new(rows, query.page, query.limit, total).map(RoleBody::from)))
 }
 
+/// A role with the revision of its scopes as `ETag`.
+type Tagged = ([(HeaderName, String); 1], Json<RoleBody>);
+
+fn tagged(role: OwnRole) -> Tagged {
+    (entity_tag(role.revision()), Json(role.into()))
+}
+
 /// Read a role
+///
+/// The header `ETag` has the revision of its scopes, for `If-Match` of a change.
 #[utoipa::path(get, path = "/api/manage/roles/{name}", operation_id = "get_role", tag = "People",
     security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, description = "Name of the role", example = "helper")),
-    responses((status = 200, body = RoleBody), (status = 404, body = ErrorBody, description = "No such role")))]
+    responses((status = 200, body = RoleBody, headers(("ETag" = String, description = "The role's revision"))),
+        (status = 404, body = ErrorBody, description = "No such role")))]
 pub(super) async fn read(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(name): Path<RoleName>,
-) -> Result<Json<RoleBody>, ApiError> {
-    Ok(Json(service::role(&app, caller.network, &name).await?.into()))
+) -> Result<Tagged, ApiError> {
+    Ok(tagged(service::role(&app, caller.network, &name).await?))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -70,20 +81,24 @@ pub(super) struct PutRole {
 ///
 /// Creates or replaces it, in effect for its members within a second. Scopes beyond the caller's own, in the new role or
 /// the one it replaces, are 403 `forbidden_scope`; a key that expires or is bound to servers or addresses makes no role
-/// (403 `forbidden_origin`). Keys and webhooks that members created and may no longer create end.
+/// (403 `forbidden_origin`). Keys and webhooks that members created and may no longer create end. With `If-Match` only at that
+/// revision, the `ETag` of reading it, 0 if there is to be none: else it is 409 `revision_changed` with the scopes of now.
 #[utoipa::path(put, path = "/api/manage/roles/{name}", operation_id = "put_role", tag = "People",
-    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, description = "Name of the role", example = "helper")),
-    responses((status = 200, body = RoleBody)))]
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, description = "Name of the role", example = "helper"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = RoleBody, headers(("ETag" = String, description = "The new revision"))),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 pub(super) async fn put(
     Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(name): Path<RoleName>,
+    expected: IfMatch,
     Json(body): Json<PutRole>,
-) -> Result<Json<RoleBody>, ApiError> {
+) -> Result<Tagged, ApiError> {
     let scopes = body.scopes.into_iter().collect();
-    service::put_role(&app, &caller, &name, scopes).await?;
+    service::put_role(&app, &caller, &name, scopes, expected).await?;
     let created_by = Some(caller.key.0.clone());
-    Ok(Json(OwnRole { name: name.into_string(), scopes, created_by }.into()))
+    Ok(tagged(OwnRole { name: name.into_string(), scopes, created_by }))
 }
 
 /// Delete a role

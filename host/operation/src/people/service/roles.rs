@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{Caller, KeyCache, Role, RoleName, Scopes};
+use crate::http::error::ApiError;
+use crate::http::if_match::{IfMatch, revision_of};
 use crate::limits::check_rows;
 use crate::networks::left;
 use crate::people::service::PeopleError;
@@ -20,6 +22,13 @@ pub(crate) struct OwnRole {
     pub(crate) scopes: Scopes,
     /// Key or person that set it last.
     pub(crate) created_by: Option<String>,
+}
+
+impl OwnRole {
+    /// Revision of its scopes.
+    pub(crate) fn revision(&self) -> i64 {
+        revision_of(&shown(self.scopes))
+    }
 }
 
 impl From<RoleRow> for OwnRole {
@@ -64,8 +73,15 @@ pub(crate) async fn roles(
     Ok((rows.into_iter().map(OwnRole::from).collect(), total))
 }
 
-/// Stores a role, replacing any existing one. Keys and webhooks that its members created and may no longer create end.
-pub(crate) async fn put_role(app: &App, caller: &Caller, name: &RoleName, scopes: Scopes) -> Result<(), PeopleError> {
+/// Stores a role, replacing the one at the revision `expected`, or any. Keys and webhooks that its members created and may
+/// no longer create end.
+pub(crate) async fn put_role(
+    app: &App,
+    caller: &Caller,
+    name: &RoleName,
+    scopes: Scopes,
+    expected: IfMatch,
+) -> Result<(), PeopleError> {
     if name.is_reserved() {
         return Err(PeopleError::RoleReserved(name.to_string()));
     }
@@ -80,6 +96,7 @@ pub(crate) async fn put_role(app: &App, caller: &Caller, name: &RoleName, scopes
             if let Some(before) = before {
                 require_within(Some(caller), before)?;
             }
+            expected.check(before.map(shown).as_ref()).map_err(ApiError::from)?;
             store::put(&mut tx, network, name.as_str(), (&scopes.to_text(), &caller.key.0)).await?;
             let change = Change::new(Action::RolePut, name.as_str()).after(shown(scopes));
             let change = before.into_iter().fold(change, |change, before| change.before(shown(before)));

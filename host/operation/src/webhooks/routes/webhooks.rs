@@ -1,7 +1,7 @@
 //! Creates, lists and changes webhooks.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -10,6 +10,7 @@ use crate::auth::{NetworkManage, Unbound};
 use crate::clock::{Millis, millis};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch, entity_tag};
 use crate::http::overlap::overlap;
 use crate::http::page::{Page, PageQuery};
 use crate::secret_text::SecretText;
@@ -164,16 +165,26 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(CreatedWebhook { webhook, secret })))
 }
 
+/// A webhook with the revision of what its owner chose as `ETag`.
+type Tagged = ([(HeaderName, String); 1], Json<WebhookBody>);
+
+fn tagged(webhook: Webhook, now: Millis) -> Tagged {
+    (entity_tag(service::revision(&webhook)), Json(WebhookBody::new(webhook, now)))
+}
+
 /// Get a webhook
+///
+/// The header `ETag` has its revision, for `If-Match` of a change.
 #[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}", operation_id = "get_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
-    responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
+    responses((status = 200, body = WebhookBody, headers(("ETag" = String, description = "The webhook's revision"))),
+        (status = 404, body = ErrorBody, description = "No such webhook")))]
 pub(super) async fn get(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(id): Path<String>,
-) -> Result<Json<WebhookBody>, ApiError> {
-    Ok(Json(WebhookBody::new(service::get(&app, caller.network, &id).await?, app.clock.now())))
+) -> Result<Tagged, ApiError> {
+    Ok(tagged(service::get(&app, caller.network, &id).await?, app.clock.now()))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -198,19 +209,24 @@ pub(super) struct ChangeWebhook {
 
 /// Change a webhook
 ///
-/// Absent fields keep their values. Disabling fails the waiting deliveries; they can be resent.
+/// Absent fields keep their values. Disabling fails the waiting deliveries; they can be resent. With `If-Match` only at that
+/// revision, the `ETag` of reading it: else it is 409 `revision_changed` with what is there now.
 #[utoipa::path(patch, path = "/api/manage/webhooks/{webhookId}", operation_id = "change_webhook", tag = "Webhooks",
-    security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
-    responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
+    security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = WebhookBody, headers(("ETag" = String, description = "The new revision"))),
+        (status = 404, body = ErrorBody, description = "No such webhook"),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 pub(super) async fn change(
     Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(id): Path<String>,
+    expected: IfMatch,
     Json(body): Json<ChangeWebhook>,
-) -> Result<Json<WebhookBody>, ApiError> {
+) -> Result<Tagged, ApiError> {
     let ChangeWebhook { name, url, events, templates, enabled: is_enabled } = body;
     let request = WebhookRequest { name, url, events, templates, is_enabled };
-    Ok(Json(WebhookBody::new(service::change(&app, &caller, &id, request).await?, app.clock.now())))
+    Ok(tagged(service::change(&app, &caller, &id, request, expected).await?, app.clock.now()))
 }
 
 /// Delete a webhook

@@ -149,4 +149,29 @@ on_both! {
         let mut stranger = Browser::new(&hub);
         stranger.get("/console/me").await.expect(303);
     }
+
+    async fn texts_of_two_people_meet(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "a@example.org", "ADMIN").await;
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "a@example.org").await;
+        let (path, delete) = (format!("/console/n/{name}/texts"), format!("/console/n/{name}/texts/delete"));
+        let text = "/api/manage/localization/messages/en/lobby/welcome";
+        let empty = browser.get(&path).await.expect(200);
+        owner.put(text, json!({"value": "theirs"})).await.expect(200);
+        // A new one does not take the place of one that somebody made meanwhile.
+        let fields = [("locale", "en"), ("namespace", "lobby"), ("key", "welcome"), ("value", "mine")];
+        let refused = browser.submit(&empty, &path, &fields).await.expect(409);
+        assert!(refused.has("Before, theirs, yours") && refused.has("mine"), "{}", refused.html);
+        let page = browser.get(&path).await.expect(200);
+        owner.put(text, json!({"value": "theirs again"})).await.expect(200);
+        assert!(browser.submit(&page, &path, &[("value", "mine")]).await.expect(409).has("theirs again"));
+        assert!(browser.submit(&page, &delete, &[]).await.expect(409).has("theirs again"));
+        let page = browser.get(&path).await.expect(200);
+        browser.submit(&page, &path, &[("value", "mine")]).await.expect(303);
+        let page = browser.get(&path).await.expect(200);
+        assert!(page.has("mine"));
+        browser.submit(&page, &delete, &[]).await.expect(303);
+        assert_eq!(owner.get("/api/manage/localization/messages").await.expect(200)["total"], 0);
+    }
 }

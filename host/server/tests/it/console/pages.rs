@@ -10,7 +10,7 @@ const OTHER: &str = "853c80ef-3c37-49fd-aa49-938b674adae6";
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 /// Pages of a network, and the least role that sees each.
-const PAGES: [(&str, &str); 50] = [
+const PAGES: [(&str, &str); 52] = [
     ("", "VIEWER"),
     ("/servers", "VIEWER"),
     ("/servers/lobby-1", "VIEWER"),
@@ -58,6 +58,8 @@ const PAGES: [(&str, &str); 50] = [
     ("/modules/chains/chat/differences", "VIEWER"),
     ("/modules/shop/dead-letters", "ADMIN"),
     ("/modules/chains/chat/revisions", "VIEWER"),
+    ("/modules/shop/schedules", "VIEWER"),
+    ("/secrets", "ADMIN"),
     ("/plan", "ADMIN"),
     ("/config", "OWNER"),
     ("/collections", "OWNER"),

@@ -12,7 +12,7 @@ use crate::support::{Answer, Client, on_both};
 const ACTIVATION: &str = "/api/manage/modules/season/activation";
 
 /// A module that handles events and ticks, and does nothing. `version` tells apart modules that do the same.
-fn season(version: u32) -> Vec<u8> {
+pub fn season(version: u32) -> Vec<u8> {
     let text = format!(
         r#"(module
             (memory (export "memory") 4)
