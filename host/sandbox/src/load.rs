@@ -43,9 +43,13 @@ impl Sandbox {
         if let Some(loaded) = self.load_from_disk(&network, module.id).await? {
             return Ok(loaded);
         }
-        let component = module.source.component().await.map_err(LoadError)?;
         let network = self.0.networks.get(&network);
         let _compiling = network.compiling.lock().await;
+        // Others that wanted the same code had their turn meanwhile.
+        if let Some(loaded) = self.cached_code(module) {
+            return Ok(loaded);
+        }
+        let component = module.source.component().await.map_err(LoadError)?;
         let compiled = self.compile(component).await?;
         let id = compiled.prepared.id;
         if id != module.id {

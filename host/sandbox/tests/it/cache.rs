@@ -39,6 +39,19 @@ async fn asked(config: SandboxConfig, prepared: &Prepared) -> usize {
     source.1.load(Ordering::SeqCst)
 }
 
+#[tokio::test]
+async fn code_that_several_load_at_once_is_read_and_compiled_once() {
+    let test = TestSandbox::new();
+    let prepared = test.sandbox.prepare(allowing("at once")).await.unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let sandbox = Sandbox::new(config(empty.path())).unwrap();
+    let source = Arc::new(Counting(prepared.component.clone(), AtomicUsize::new(0)));
+    let load = || sandbox.load(prepared.id, Arc::clone(&source) as Arc<dyn ComponentSource>);
+    let loaded = tokio::join!(load(), load(), load());
+    assert!(loaded.0.is_ok() && loaded.1.is_ok() && loaded.2.is_ok());
+    assert_eq!(source.1.load(Ordering::SeqCst), 1);
+}
+
 /// All files of the cache.
 fn artifacts(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -32,6 +32,8 @@ pub(in crate::modules) struct EndpointState {
     secrets: Mutex<KnownSecrets>,
     /// Last uses of secrets that are not stored yet.
     uses: Mutex<HashMap<(NetworkId, String), Millis>>,
+    /// Held while a network's modules are loaded, for all requests that wait for them.
+    loading: KeyedLock<NetworkId>,
     /// Held while a request runs under its key.
     pub(super) keys: KeyedLock<(NetworkId, Vec<u8>)>,
 }
@@ -135,18 +137,21 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
     let Some(chain) = chains.get(Point::Endpoints).filter(|chain| !chain.specs.is_empty()) else {
         return Ok(None);
     };
-    let known = state.networks.lock().get(&network).map(Arc::clone);
     let limits = ModuleLimits::of(app, network).await?;
     chain.set_limits(limits);
     let max_calls = limits.max_calls(Point::Endpoints);
-    let now = app.clock.now();
+    let known = || state.networks.lock().get(&network).map(Arc::clone);
     let is_current = |known: &NetworkEndpoints| {
         // Strangers may ask at once, and often.
-        let is_new = (known.made_at..known.made_at.saturating_add(LOAD_PAUSE)).contains(&now);
+        let is_new = (known.made_at..known.made_at.saturating_add(LOAD_PAUSE)).contains(&app.clock.now());
         let is_whole = is_new || known.routes.iter().all(|route| route.link.is_some());
         Arc::ptr_eq(&known.chain, &chain) && known.max_calls == max_calls && is_whole
     };
-    let calls = match known {
+    if let Some(known) = known().filter(|known| is_current(known)) {
+        return Ok(Some(known));
+    }
+    let _loading = state.loading.lock(network).await;
+    let calls = match known() {
         Some(known) if is_current(&known) => return Ok(Some(known)),
         // Calls under way go on.
         Some(known) if known.max_calls == max_calls => Arc::clone(&known.calls),
@@ -171,7 +176,9 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
             grants: spec.grants.clone().unwrap_or_default(),
         }));
     }
-    let loaded = Arc::new(NetworkEndpoints { chain, routes, max_calls, made_at: now, calls });
+    // The pause begins once all were tried, however long that took.
+    let made_at = app.clock.now();
+    let loaded = Arc::new(NetworkEndpoints { chain, routes, max_calls, made_at, calls });
     state.networks.lock().insert(network, Arc::clone(&loaded));
     Ok(Some(loaded))
 }
