@@ -68,7 +68,7 @@ async function fill() {
     ["votes", "endpoints", { scopes: ["economy:write", "deliveries:write", "chat:send"], secrets: ["VOTES"] }],
     ["daily-reward", "events", { scopes: ["events:read", "economy:write", "chat:send"] }],
   ]) {
-    const body = readFileSync(new URL(`../../plugins/${name}/${name}.wasm`, import.meta.url));
+    const body = readFileSync(`plugins/${name}/${name}.wasm`);
     const headers = { "X-Service-Api-Key": key, "Content-Type": "application/wasm" };
     let { version, state } = await (await fetch(`${url}/api/manage/modules?name=${name}`, { method: "POST", headers, body })).json();
     while (state === "COMPILING") ({ state } = await call("GET", `/api/manage/modules/${name}/${version}`));

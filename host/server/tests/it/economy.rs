@@ -214,7 +214,11 @@ on_all! {
         define(&client, "coins", json!({"minimum": 0, "startingBalance": 100})).await;
         define(&client, "a%20b", json!({})).await;
         modify(&client, "guild/1", "used", "1").await.expect(200);
-        assert_eq!(client.get("/api/manage/economy/currencies").await.expect(200), &json!({
+        let mut page = client.get("/api/manage/economy/currencies").await.expect(200).clone();
+        for item in page["items"].as_array_mut().unwrap() {
+            assert!(item.as_object_mut().unwrap().remove("revision").is_some());
+        }
+        assert_eq!(page, json!({
             "items": [
                 {"currencyName": "a b", "minimum": null, "maximum": null, "startingBalance": null},
                 {"currencyName": "coins", "minimum": 0, "maximum": null, "startingBalance": 100},
