@@ -107,14 +107,17 @@ mod tests {
 
     const DAY: u64 = 86_400_000;
 
-    fn until(effects: &[Effect]) -> Option<Option<u64>> {
+    const FOR_EVER: u64 = u64::MAX;
+
+    /// End of the rank; 0 if it is taken.
+    fn until(effects: &[Effect]) -> u64 {
         match &effects[0].action {
-            Action::PutPermission(put) => Some(put.expires_at_ms),
-            _ => None,
+            Action::PutPermission(put) => put.expires_at_ms.unwrap_or(FOR_EVER),
+            _ => 0,
         }
     }
 
-    fn change(now: u64, change: impl Fn(&mut Ranks)) -> Option<Option<u64>> {
+    fn change(now: u64, change: impl Fn(&mut Ranks)) -> u64 {
         let _ = testing::handler_context(now, "{}");
         let mut ranks = Ranks::of("p", now).unwrap();
         change(&mut ranks);
@@ -125,19 +128,19 @@ mod tests {
     fn a_rank_is_prolonged_and_shortened() {
         let buy = |payment: &'static str| move |ranks: &mut Ranks| ranks.give_for("vip", payment, 30 * DAY);
         let refund = |payment: &'static str| move |ranks: &mut Ranks| ranks.take(payment);
-        assert_eq!(change(0, buy("a")), Some(Some(30 * DAY)));
-        assert_eq!(change(0, buy("b")), Some(Some(60 * DAY)));
-        assert_eq!(change(0, buy("c")), Some(Some(90 * DAY)));
-        assert_eq!(change(10 * DAY, refund("a")), Some(Some(70 * DAY)), "10 days of it were used");
-        assert_eq!(change(20 * DAY, refund("c")), Some(Some(40 * DAY)));
-        assert_eq!(change(20 * DAY, refund("b")), None);
+        assert_eq!(change(0, buy("a")), 30 * DAY);
+        assert_eq!(change(0, buy("b")), 60 * DAY);
+        assert_eq!(change(0, buy("c")), 90 * DAY);
+        assert_eq!(change(10 * DAY, refund("a")), 70 * DAY, "10 days of it were used");
+        assert_eq!(change(20 * DAY, refund("c")), 40 * DAY);
+        assert_eq!(change(20 * DAY, refund("b")), 0);
     }
 
     #[test]
     fn a_rank_for_ever_outlives_others() {
-        assert_eq!(change(0, |ranks| ranks.give_until("vip", "a", None)), Some(None));
-        assert_eq!(change(0, |ranks| ranks.give_until("vip", "b", Some(DAY))), Some(None));
-        assert_eq!(change(0, |ranks| ranks.take("a")), Some(Some(DAY)));
-        assert_eq!(change(2 * DAY, |ranks| ranks.give_for("vip", "c", DAY)), Some(Some(3 * DAY)), "the past is over");
+        assert_eq!(change(0, |ranks| ranks.give_until("vip", "a", None)), FOR_EVER);
+        assert_eq!(change(0, |ranks| ranks.give_until("vip", "b", Some(DAY))), FOR_EVER);
+        assert_eq!(change(0, |ranks| ranks.take("a")), DAY);
+        assert_eq!(change(2 * DAY, |ranks| ranks.give_for("vip", "c", DAY)), 3 * DAY, "the past is over");
     }
 }
