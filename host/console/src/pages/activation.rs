@@ -97,7 +97,8 @@ async fn read(visit: &Visit) -> Result<Value, Refusal> {
     });
     let grants: Vec<_> = grants.collect();
     // One that some version serves, or where the module is.
-    let serves = |point: &str| ready().any(|it| it["points"].as_array().is_some_and(|all| all.iter().any(|it| it == point)));
+    let serves =
+        |point: &str| ready().any(|it| it["points"].as_array().is_some_and(|all| all.iter().any(|it| it == point)));
     let now = |point: &str| activation["links"].as_array().into_iter().flatten().find(|link| link["point"] == point);
     let points = POINTS.into_iter().filter(|point| serves(point) || now(point).is_some()).map(|point| {
         let link = now(point).cloned().unwrap_or_default();
@@ -111,7 +112,9 @@ async fn read(visit: &Visit) -> Result<Value, Refusal> {
     });
     let points: Vec<_> = points.collect();
     let was = json!(links).to_string();
-    Ok(json!({"activation": activation, "versions": versions, "row": row, "grants": grants, "points": points, "was": was}))
+    Ok(
+        json!({"activation": activation, "versions": versions, "row": row, "grants": grants, "points": points, "was": was}),
+    )
 }
 
 /// The activation that a form asks for.
@@ -204,9 +207,9 @@ fn conflict(before: &[Value], now: &[Value], body: &Value) -> Vec<Value> {
         (link["version"], link["config"]) = (body["version"].clone(), body["config"].clone());
         Some(shown(&link))
     };
-    let rows = POINTS.into_iter().map(|point| {
-        json!({"field": point, "before": of(before, point), "theirs": of(now, point), "yours": yours(point)})
-    });
+    let rows = POINTS.into_iter().map(
+        |point| json!({"field": point, "before": of(before, point), "theirs": of(now, point), "yours": yours(point)}),
+    );
     rows.filter(|row| row["before"] != row["theirs"] || row["before"] != row["yours"]).collect()
 }
 
@@ -216,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_form_becomes_an_activation() {
-        let was = r#"[{"point": "chat", "version": 1, "mode": "ACTIVE", "limits": {"fuel": 5}, "instances": "REUSED"}]"#;
+        let was =
+            r#"[{"point": "chat", "version": 1, "mode": "ACTIVE", "limits": {"fuel": 5}, "instances": "REUSED"}]"#;
         let form = form_urlencoded::Serializer::new(String::new())
             .extend_pairs([
                 ("was", was),
@@ -237,7 +241,8 @@ mod tests {
             .finish();
         let form = Form::parse(form.as_bytes()).unwrap();
         let activation = activation_of(&form).unwrap();
-        let chat = json!({"mode": "CANARY", "percent": 20, "onFailure": "SKIP", "limits": {"fuel": 5}, "instances": "REUSED"});
+        let chat =
+            json!({"mode": "CANARY", "percent": 20, "onFailure": "SKIP", "limits": {"fuel": 5}, "instances": "REUSED"});
         let expected = json!({"version": 2, "config": {"words": ["x"], "days": 3}, "from": "NOW",
             "points": {"chat": chat, "events": {"mode": "ACTIVE"}},
             "grants": {"scopes": ["economy:write", "events:read"]}});

@@ -95,7 +95,10 @@ mod tests {
         let (one, other) = (revision_of(&"one"), revision_of(&"other"));
         assert!(one > 0 && other > 0 && one != other && one < 1 << 53);
         let check = |expected, now: Option<&&str>| IfMatch(expected).check(now).map_err(|changed| changed.0.revision);
-        assert_eq!((check(None, Some(&"one")), check(Some(one), Some(&"one")), check(Some(0), None)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(
+            (check(None, Some(&"one")), check(Some(one), Some(&"one")), check(Some(0), None)),
+            (Ok(()), Ok(()), Ok(()))
+        );
         assert_eq!((check(Some(one), Some(&"other")), check(Some(one), None)), (Err(other), Err(0)));
         assert_eq!(check(Some(0), Some(&"one")), Err(one));
     }

@@ -29,10 +29,7 @@ fn tagged(settings: NetworkSettings) -> Tagged {
 #[utoipa::path(get, path = "/api/manage/network", operation_id = "get_network_settings", tag = "Network",
     security(("apiKey" = ["network:manage"])), responses((status = 200, body = NetworkSettings,
         headers(("ETag" = String, description = "The settings' revision")))))]
-async fn get_network(
-    NetworkManage(caller): NetworkManage,
-    State(app): State<App>,
-) -> Result<Tagged, ApiError> {
+async fn get_network(NetworkManage(caller): NetworkManage, State(app): State<App>) -> Result<Tagged, ApiError> {
     Ok(tagged(settings::get(&app, caller.network).await?))
 }
 

@@ -69,7 +69,7 @@ impl Method {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Signature {
-    /// HMAC-SHA256 of the raw body.
+    /// HMAC-SHA256 of the raw body, or of its digest.
     HmacSha256 {
         /// Name of the secret.
         secret: String,
@@ -80,6 +80,9 @@ pub enum Signature {
         /// Text before the signature, such as `sha256=`.
         #[serde(default)]
         prefix: String,
+        /// The text that is signed.
+        #[serde(default, skip_serializing_if = "is_default")]
+        of: Signed,
     },
     /// Standard Webhooks.
     StandardWebhooks {
@@ -100,6 +103,21 @@ impl Signature {
             Self::HmacSha256 { secret, .. } | Self::StandardWebhooks { secret } | Self::Discord { secret } => secret,
         }
     }
+}
+
+/// Text under an HMAC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Signed {
+    /// The raw body.
+    #[default]
+    Body,
+    /// The SHA-256 of the raw body, in lower-case hex, as Tebex signs.
+    BodySha256,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Encoding of a signature.

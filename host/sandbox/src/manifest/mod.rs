@@ -12,7 +12,7 @@ mod text;
 
 pub use check::is_shown_header;
 pub use cron::Cron;
-pub use endpoints::{Dedupe, Encoding, Endpoint, Method, Signature};
+pub use endpoints::{Dedupe, Encoding, Endpoint, Method, Signature, Signed};
 pub use grants::Grants;
 pub use schema::Schema;
 pub use section::{SECTION, embed, read};

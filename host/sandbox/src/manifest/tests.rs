@@ -43,6 +43,20 @@ fn the_example_reads_back_from_its_json() {
 }
 
 #[test]
+fn a_signature_may_be_that_of_the_bodys_digest() {
+    let signed = |of: Value| {
+        let mut manifest = example();
+        manifest["endpoints"][0]["signature"]["of"] = of;
+        let read = parse(&manifest)?;
+        assert_eq!(parse(&json!(read)).as_ref(), Ok(&read));
+        Ok(json!(read)["endpoints"][0]["signature"]["of"].clone())
+    };
+    assert_eq!(signed(json!("BODY_SHA256")), Ok(json!("BODY_SHA256")));
+    assert_eq!(signed(json!("BODY")), Ok(Value::Null), "it is what was signed before");
+    assert_eq!(signed(json!("BODY_MD5")).map_err(|invalid| invalid.pointer), Err("/endpoints/0/signature".into()));
+}
+
+#[test]
 fn the_smallest_manifest_has_a_version() {
     assert!(parse(&json!({"manifest": 1, "of a later hub": true})).is_ok());
     assert_eq!(parse(&json!({})).unwrap_err().reason.split(" at ").next(), Some("missing field `manifest`"));

@@ -11,8 +11,8 @@ use hub_sandbox::contract::schedules::Tick;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::test_case::{Answer, TestCase};
 use hub_sandbox::{
-    AnswerRequest, CallFailure, CheckLogin, FilterChat, HandleEvent, HostCall, Operation, PlaceTicket, RankServers,
-    ReviewChange, ReviewPunishment, RunTick,
+    AnswerRequest, CallFailure, CheckLogin, EmptyHost, FilterChat, HandleEvent, HostCall, Operation, PlaceTicket,
+    RankServers, ReviewChange, ReviewPunishment, RunTick,
 };
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn names() -> Vec<String> {
 async fn starters_pass_their_test_cases() {
     let test = TestSandbox::new();
     let names = names();
-    assert_eq!(names.len(), 14, "{names:?}");
+    assert_eq!(names.len(), 16, "{names:?}");
     for name in names {
         let text = std::fs::read_to_string(root().join("plugins").join(&name).join("cases.json")).unwrap();
         let cases = TestCase::parse_all(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -73,8 +73,10 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
                 (report.fuel, report.result.err())
             }
             Point::Endpoints => {
-                let input = vote_request();
+                let (host, input) = (Arc::new(EmptyHost), request_of(&name));
                 let report = test.call_with::<AnswerRequest>(&module, limits, host, &example, input).await;
+                let answer = report.result.as_ref().ok().and_then(|answered| answered.answer.as_ref().ok());
+                assert!(answer.is_some_and(|answer| !answer.effects.is_empty()), "{name}: {:?}", report.result);
                 (report.fuel, report.result.err())
             }
             Point::Events => {
@@ -104,13 +106,26 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
     }
 }
 
-fn vote_request() -> Request {
+/// A request with effects to each module.
+fn request_of(module: &str) -> Request {
+    let player = |id: u8| format!("069a79f4-44e9-4726-a5be-fca90e38aaf{id}");
+    let (endpoint, method, body) = match module {
+        "friends" => ("request", "PUT", String::new()),
+        "tebex-shop" => {
+            let product = r#"{"id": 5551234, "quantity": 1}, {"id": 5551235, "quantity": 2}"#;
+            let customer = format!(r#"{{"username": {{"id": "{}", "username": "Notch"}}}}"#, player(5));
+            let payment = format!(r#"{{"transaction_id": "t", "customer": {customer}, "products": [{product}]}}"#);
+            ("webhook", "POST", format!(r#"{{"id": "1", "type": "payment.completed", "subject": {payment}}}"#))
+        }
+        _ => ("vote", "POST", r#"{"id": "1", "player": "Notch"}"#.to_owned()),
+    };
     Request {
-        endpoint: "vote".into(),
-        method: "POST".into(),
-        path: "vote".into(),
+        endpoint: endpoint.into(),
+        method: method.into(),
+        path: endpoint.into(),
+        parameters: vec![("player".into(), player(5)), ("friend".into(), player(6))],
         headers: vec![("content-type".into(), "application/json".into())],
-        body: br#"{"id": "1", "player": "Notch"}"#.to_vec(),
+        body: body.into_bytes(),
         dedupe: Some("1".into()),
         ..Request::default()
     }

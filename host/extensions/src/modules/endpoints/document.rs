@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::State;
-use hub_sandbox::manifest::{Encoding, Endpoint, Method, Schema, Signature};
+use hub_sandbox::manifest::{Encoding, Endpoint, Method, Schema, Signature, Signed};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -228,10 +228,14 @@ fn responses(endpoint: &Endpoint, is_public: bool, is_signed: bool) -> Value {
 /// A signature in a sentence.
 fn described(signature: &Signature) -> String {
     match signature {
-        Signature::HmacSha256 { header, encoding, prefix, .. } => {
+        Signature::HmacSha256 { header, encoding, prefix, of, .. } => {
+            let of = match of {
+                Signed::Body => "the raw body",
+                Signed::BodySha256 => "the raw body's SHA-256, in lower-case hexadecimal,",
+            };
             let encoding = if *encoding == Encoding::Hex { "hexadecimal" } else { "Base64" };
             let after = if prefix.is_empty() { String::new() } else { format!(" after `{prefix}`") };
-            format!("the header `{header}` has the HMAC-SHA256 of the raw body in {encoding}{after}")
+            format!("the header `{header}` has the HMAC-SHA256 of {of} in {encoding}{after}")
         }
         Signature::StandardWebhooks { .. } => "by Standard Webhooks, at most 5 minutes ago".to_owned(),
         Signature::Discord { .. } => "by Ed25519 as Discord does, at most 5 minutes ago".to_owned(),

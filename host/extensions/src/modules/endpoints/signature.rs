@@ -3,11 +3,12 @@
 use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use hub_sandbox::manifest::{Encoding, Signature};
-use ring::hmac;
+use hub_sandbox::manifest::{Encoding, Signature, Signed};
 use ring::signature::{ED25519, UnparsedPublicKey};
+use ring::{digest, hmac};
 
 use crate::clock::Millis;
+use crate::values::hex;
 
 /// Greatest difference between a request's time and the hub's.
 const TOLERANCE_MS: Millis = 5 * 60 * 1_000;
@@ -35,10 +36,18 @@ pub(super) fn is_good(
     let usable = |secret: &&str| !webhook_key(secret).is_empty();
     let any = |check: &dyn Fn(&str) -> bool| secrets.iter().map(AsRef::as_ref).filter(usable).any(check);
     match signature {
-        Signature::HmacSha256 { header, encoding, prefix, .. } => {
+        Signature::HmacSha256 { header, encoding, prefix, of, .. } => {
             let sent = single(headers, header).and_then(|value| value.strip_prefix(prefix.as_str()));
             let Some(sent) = sent.and_then(|text| decoded(text, *encoding)) else { return false };
-            any(&|secret| is_mac(secret.as_bytes(), &[body], &sent))
+            let hashed;
+            let message = match of {
+                Signed::Body => body,
+                Signed::BodySha256 => {
+                    hashed = hex(digest::digest(&digest::SHA256, body).as_ref());
+                    hashed.as_bytes()
+                }
+            };
+            any(&|secret| is_mac(secret.as_bytes(), &[message], &sent))
         }
         Signature::StandardWebhooks { .. } => {
             let (id, time) = (single(headers, "webhook-id"), single(headers, "webhook-timestamp"));
@@ -103,8 +112,6 @@ mod tests {
     use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
     use super::*;
-    use crate::values::hex;
-
     const NOW: Millis = 1_800_000_000_000;
     const BODY: &[u8] = br#"{"id":"8812"}"#;
 
@@ -123,6 +130,7 @@ mod tests {
             header: "x-signature".into(),
             encoding,
             prefix: prefix.into(),
+            of: Signed::Body,
         };
         let (hex_form, base64) = (hex(&mac(b"s", BODY)), BASE64.encode(mac(b"s", BODY)));
         let good = |signature: &Signature, sent: &str, secrets: &[&str], body: &[u8]| {
@@ -141,6 +149,26 @@ mod tests {
         assert!(!good(&signature(Encoding::Hex, "sha256="), &hex_form, &["s"], BODY));
         let twice = headers(&[("x-signature", &hex_form), ("x-signature", &hex_form)]);
         assert!(!is_good(&plain, &["s"], &twice, BODY, NOW));
+    }
+
+    /// The secret and the MAC are what PHP's `hash_hmac("sha256", hash("sha256", $json), $secret)` gives.
+    #[test]
+    fn a_mac_of_the_digest_is_good_for_its_body_alone() {
+        let signature = |of| Signature::HmacSha256 {
+            secret: "S".into(),
+            header: "x-signature".into(),
+            encoding: Encoding::Hex,
+            prefix: String::new(),
+            of,
+        };
+        let good = |of, sent: &str, body: &[u8]| {
+            is_good(&signature(of), &["tebex secret"], &headers(&[("x-signature", sent)]), body, NOW)
+        };
+        let sent = "39b222f76bc7348880591bc2292bb5724b021ad24e8d682c21f7b4c79a0f6425";
+        assert!(good(Signed::BodySha256, sent, BODY));
+        assert!(!good(Signed::Body, sent, BODY));
+        assert!(!good(Signed::BodySha256, sent, br#"{"id": "8812"}"#));
+        assert!(!good(Signed::BodySha256, &hex(&mac(b"tebex secret", BODY)), BODY));
     }
 
     #[test]

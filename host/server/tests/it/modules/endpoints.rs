@@ -2,7 +2,9 @@
 
 mod document;
 mod failing;
+mod friends;
 mod secrets;
+mod tebex;
 
 use hub::values::hex;
 use reqwest::Method;
