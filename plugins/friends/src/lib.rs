@@ -71,14 +71,14 @@ impl Both {
     }
 
     /// The answer, where nothing is changed: a repeat is one of these.
-    fn is(&self, state: &str) -> Response {
+    fn is(state: &str) -> Response {
         Response::json(200, &json!({"state": state}))
     }
 
     fn save(&self, state: &str, effects: Vec<Effect>) -> Result<Response, Failure> {
         save(&self.player, &self.mine)?;
         save(&self.friend, &self.theirs)?;
-        Ok(self.is(state).with(effects))
+        Ok(Self::is(state).with(effects))
     }
 
     /// An event for the friend, in order with others for them.
@@ -88,13 +88,13 @@ impl Both {
 
     fn request(&mut self) -> Result<Response, Failure> {
         if has(&self.mine.friends, &self.friend) {
-            return Ok(self.is("FRIENDS"));
+            return Ok(Self::is("FRIENDS"));
         }
         if has(&self.mine.received, &self.friend) {
             return self.accept();
         }
         if has(&self.mine.sent, &self.friend) {
-            return Ok(self.is("REQUESTED"));
+            return Ok(Self::is("REQUESTED"));
         }
         let most = self.config.max_requests;
         if self.mine.sent.len() >= most {
@@ -113,7 +113,7 @@ impl Both {
 
     fn accept(&mut self) -> Result<Response, Failure> {
         if has(&self.mine.friends, &self.friend) {
-            return Ok(self.is("FRIENDS"));
+            return Ok(Self::is("FRIENDS"));
         }
         if !has(&self.mine.received, &self.friend) {
             return Ok(Response::error(409, "no_request", "`friend` has not asked, or too long ago"));
@@ -131,7 +131,7 @@ impl Both {
     fn decline(&mut self) -> Result<Response, Failure> {
         let state = if has(&self.mine.friends, &self.friend) { "FRIENDS" } else { "NONE" };
         if !self.forget_requests() {
-            return Ok(self.is(state));
+            return Ok(Self::is(state));
         }
         self.save(state, vec![self.tell_friend("friend-request-ended")])
     }
@@ -139,7 +139,7 @@ impl Both {
     fn remove(&mut self) -> Result<Response, Failure> {
         let (mine, theirs) = (take(&mut self.mine.friends, &self.friend), take(&mut self.theirs.friends, &self.player));
         if !mine && !theirs {
-            return Ok(self.is("NONE"));
+            return Ok(Self::is("NONE"));
         }
         self.save("NONE", self.changed("friend-removed"))
     }
@@ -216,16 +216,16 @@ mod tests {
     fn friends_are_bounded_on_both_sides() {
         let (me, others): (String, Vec<_>) = (player(0), (1..9).map(player).collect());
         for other in &others[..3] {
-            assert_eq!(ask(0, "request", &me, other), (200, "REQUESTED".into(), 1));
+            assert_eq!(ask(DAY_MS, "request", &me, other), (200, "REQUESTED".into(), 1));
         }
-        assert_eq!(ask(0, "request", &me, &others[3]), (409, "requests_full".into(), 0));
+        assert_eq!(ask(DAY_MS, "request", &me, &others[3]), (409, "requests_full".into(), 0));
         for other in &others[..2] {
-            assert_eq!(ask(0, "accept", other, &me), (200, "FRIENDS".into(), 2));
+            assert_eq!(ask(DAY_MS, "accept", other, &me), (200, "FRIENDS".into(), 2));
         }
-        assert_eq!(ask(0, "accept", &others[2], &me), (409, "friends_full".into(), 0));
-        assert_eq!(ask(0, "request", &others[4], &me), (409, "friends_full".into(), 0));
-        assert_eq!(ask(0, "remove", &others[0], &me), (200, "NONE".into(), 2));
-        assert_eq!(ask(0, "accept", &others[2], &me), (200, "FRIENDS".into(), 2));
+        assert_eq!(ask(DAY_MS, "accept", &others[2], &me), (409, "friends_full".into(), 0));
+        assert_eq!(ask(DAY_MS, "request", &others[4], &me), (409, "friends_full".into(), 0));
+        assert_eq!(ask(DAY_MS, "remove", &others[0], &me), (200, "NONE".into(), 2));
+        assert_eq!(ask(DAY_MS, "accept", &others[2], &me), (200, "FRIENDS".into(), 2));
     }
 
     #[test]
