@@ -49,7 +49,7 @@ fn a_signature_may_be_that_of_the_bodys_digest() {
         manifest["endpoints"][0]["signature"]["of"] = of;
         let read = parse(&manifest)?;
         assert_eq!(parse(&json!(read)).as_ref(), Ok(&read));
-        Ok(json!(read)["endpoints"][0]["signature"]["of"].clone())
+        Ok::<_, Invalid>(json!(read)["endpoints"][0]["signature"]["of"].clone())
     };
     assert_eq!(signed(json!("BODY_SHA256")), Ok(json!("BODY_SHA256")));
     assert_eq!(signed(json!("BODY")), Ok(Value::Null), "it is what was signed before");
