@@ -40,8 +40,9 @@ try {
   await page.goto(`${url}/docs/api/${stream}`);
   await page.locator("#try button[type=submit]").click();
   await page.waitForFunction(() => document.querySelector("#try .answered").textContent.includes("event:"));
-  await page.locator("#try [data-stop]").click();
-  await page.waitForFunction(() => document.querySelector("#try .status").textContent === "Stopped.");
+  // By the button itself and not by its place, which the answer above may change meanwhile.
+  await page.$eval("#try [data-stop]", (button) => button.click());
+  await page.waitForFunction(() => document.querySelector("#try .status").textContent === "Stopped.", { polling: 100 });
   assert.deepEqual(problems, []);
   console.log(`reference: the example of find leads to ${match.matchedServer.serverId}, and the stream stops`);
 } finally {

@@ -91,9 +91,13 @@ if (form) {
       const response = await fetch(address(), { method, headers: headers(), body: method === 'GET' ? undefined : body, signal: own.signal });
       await show(response, Math.round(performance.now() - begun));
     } catch (error) {
-      tell(own.signal.aborted ? '' : 'bad', own.signal.aborted ? 'Stopped.' : `No answer: ${error.message}`);
+      if (!own.signal.aborted) tell('bad', `No answer: ${error.message}`);
     }
-    if (running === own) { stop.hidden = true; running = undefined; }
+    // One that the next request has stopped says nothing more.
+    if (running !== own) return;
+    if (own.signal.aborted) tell('', 'Stopped.');
+    stop.hidden = true;
+    running = undefined;
   });
   stop.addEventListener('click', () => running?.abort());
 }
