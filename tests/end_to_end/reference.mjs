@@ -5,6 +5,8 @@ import puppeteer from "puppeteer-core";
 import assert from "node:assert/strict";
 
 const [url, key] = process.argv.slice(2);
+// By time: a browser without a screen may draw no frame for long.
+const often = { polling: 100 };
 // A container has no user for the sandbox.
 const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
@@ -18,14 +20,14 @@ try {
   assert.equal(new URL(page.url()).pathname, "/docs", "the hub's address leads to the book");
   await page.goto(`${url}/api`);
   await page.locator("#q").fill("ban");
-  await page.waitForFunction(() => document.querySelector("#operations h1")?.textContent.includes("ban"));
+  await page.waitForFunction(() => document.querySelector("#operations h1")?.textContent.includes("ban"), often);
   const found = await page.$$eval("#operations ol.found a", (links) => links.map((link) => link.getAttribute("href")));
   assert.ok(found.some((href) => /punish/i.test(href)), `${found}`);
 
   await page.goto(`${url}/docs/api/findMatch`);
   await page.locator("#try-key").fill(key);
   await page.locator("#try button[type=submit]").click();
-  await page.waitForFunction(() => /^\d/.test(document.querySelector("#try .status").textContent));
+  await page.waitForFunction(() => /^\d/.test(document.querySelector("#try .status").textContent), often);
   const status = await page.$eval("#try .status", (it) => it.textContent);
   const text = await page.$eval("#try .answered", (it) => it.textContent);
   assert.match(status, /^200 /, text);
@@ -39,10 +41,10 @@ try {
   });
   await page.goto(`${url}/docs/api/${stream}`);
   await page.locator("#try button[type=submit]").click();
-  await page.waitForFunction(() => document.querySelector("#try .answered").textContent.includes("event:"));
+  await page.waitForFunction(() => document.querySelector("#try .answered").textContent.includes("event:"), often);
   // By the button itself and not by its place, which the answer above may change meanwhile.
   await page.$eval("#try [data-stop]", (button) => button.click());
-  await page.waitForFunction(() => document.querySelector("#try .status").textContent === "Stopped.", { polling: 100 });
+  await page.waitForFunction(() => document.querySelector("#try .status").textContent === "Stopped.", often);
   assert.deepEqual(problems, []);
   console.log(`reference: the example of find leads to ${match.matchedServer.serverId}, and the stream stops`);
 } finally {

@@ -38,16 +38,18 @@ try {
   await page.type("[name=email]", "owner@demo.example");
   await page.type("[name=password]", account.exec(running.said)[1]);
   await Promise.all([page.waitForNavigation(), page.click("form[action='/console/sign-in'] button[type=submit]")]);
+  // By time: a browser without a screen may draw no frame for long.
+  const shows = (selector) => page.waitForFunction((it) => document.querySelector(it) !== null, { polling: 100 }, selector);
   await page.goto(`${url}/console/n/demo/servers`);
-  await page.waitForSelector("#live .dot.good");
+  await shows("#live .dot.good");
   await page.type("input[type=search]", "lob");
   const typed = () => page.$eval("input[type=search]", (field) => field.value);
   const before = await typed();
 
   await kill(running);
-  await page.waitForSelector("#live .dot.warn, #live .dot.bad");
+  await shows("#live .dot.warn, #live .dot.bad");
   running = await start("serve", listens);
-  await page.waitForSelector("#live .dot.good");
+  await shows("#live .dot.good");
   assert.equal(await typed(), before);
   // The session outlived the hub.
   await page.goto(`${url}/console/n/demo`);
