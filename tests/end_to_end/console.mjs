@@ -85,6 +85,10 @@ let seen = 0;
 async function visit(context, view) {
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
+  // By time: a browser without a screen may draw no frame for long.
+  const waitFor = page.waitForFunction.bind(page);
+  page.waitForFunction = (check, options, ...args) => waitFor(check, { polling: 100, ...options }, ...args);
+  page.waitForSelector = (selector) => page.waitForFunction((it) => document.querySelector(it) !== null, {}, selector);
   await page.setViewport({ ...view, deviceScaleFactor: 1 });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: view.scheme }]);
   await page.evaluateOnNewDocument(() => {
