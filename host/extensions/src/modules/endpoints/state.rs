@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hub_sandbox::Link;
 use hub_sandbox::contract::Point;
@@ -12,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use super::secrets::SecretRow;
 use crate::app::App;
-use crate::clock::Millis;
+use crate::clock::{Millis, Moment};
 use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::service::ModulesError;
@@ -23,7 +24,7 @@ use crate::values::NetworkId;
 use hub_base::keyed_lock::KeyedLock;
 
 /// Pause before a module that could not be loaded is tried again.
-const LOAD_PAUSE: Millis = 1_000;
+const LOAD_PAUSE: Duration = Duration::from_secs(1);
 
 /// Endpoints of the networks that this node owns.
 #[derive(Default)]
@@ -60,7 +61,7 @@ pub(super) struct NetworkEndpoints {
     chain: Arc<ActiveChain>,
     pub(super) routes: Vec<ServedEndpoint>,
     max_calls: usize,
-    made_at: Millis,
+    made_at: Moment,
     /// Calls at once.
     pub(super) calls: Arc<Semaphore>,
 }
@@ -143,7 +144,7 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
     let known = || state.networks.lock().get(&network).map(Arc::clone);
     let is_current = |known: &NetworkEndpoints| {
         // Strangers may ask at once, and often.
-        let is_new = (known.made_at..known.made_at.saturating_add(LOAD_PAUSE)).contains(&app.clock.now());
+        let is_new = app.clock.moment().saturating_since(known.made_at) < LOAD_PAUSE;
         let is_whole = is_new || known.routes.iter().all(|route| route.link.is_some());
         Arc::ptr_eq(&known.chain, &chain) && known.max_calls == max_calls && is_whole
     };
@@ -177,7 +178,7 @@ pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<Netwo
         }));
     }
     // The pause begins once all were tried, however long that took.
-    let made_at = app.clock.now();
+    let made_at = app.clock.moment();
     let loaded = Arc::new(NetworkEndpoints { chain, routes, max_calls, made_at, calls });
     state.networks.lock().insert(network, Arc::clone(&loaded));
     Ok(Some(loaded))
