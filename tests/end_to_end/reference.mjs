@@ -5,6 +5,36 @@ import puppeteer from "puppeteer-core";
 import assert from "node:assert/strict";
 
 const [url, key] = process.argv.slice(2);
+
+// Paths whose ids are drawn at random, are of a sign-in, or name what a demo does not have: a machine's agent, a link.
+const UNKNOWN = [
+  /^\/api\/admin\//, /^\/api\/people\//, /\{(appealId|artifactId|callId|code|importId|ticketId|token|transferId|webhookId)\}/,
+  /^\/api\/public\/waitlist\/confirm$/, /^\/api\/plugin\/provisioning\/agent\/\{serverType\}$/, /\/events$/, /\/logs$/,
+];
+
+// Reads the example of each GET as it stands in the document, with the key of the demo.
+async function readExamples() {
+  const { paths } = await (await fetch(`${url}/api/openapi.json`)).json();
+  const refused = [];
+  let read = 0;
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (!get || UNKNOWN.some((unknown) => unknown.test(path))) continue;
+    const query = new URLSearchParams();
+    let filled = path;
+    for (const { name, in: place, required, example, schema } of get.parameters ?? []) {
+      const value = example ?? schema?.example ?? schema?.examples?.[0];
+      if (place === "path") filled = filled.replace(`{${name}}`, encodeURIComponent(value));
+      if (place === "query" && required) query.set(name, value);
+    }
+    // One of two is required, which no schema says.
+    if (path === "/api/plugin/punishments/query") query.set("playerUuid", "069a79f4-44e9-4726-a5be-fca90e38aaf5");
+    const answer = await fetch(`${url}${filled}?${query}`, { headers: { "X-Service-Api-Key": key } });
+    read += 1;
+    if (!answer.ok) refused.push(`${answer.status} ${filled}: ${await answer.text()}`);
+  }
+  return { read, refused };
+}
+
 // By time: a browser without a screen may draw no frame for long.
 const often = { polling: 100 };
 // A container has no user for the sandbox.
@@ -46,7 +76,10 @@ try {
   await page.$eval("#try [data-stop]", (button) => button.click());
   await page.waitForFunction(() => document.querySelector("#try .status").textContent === "Stopped.", often);
   assert.deepEqual(problems, []);
-  console.log(`reference: the example of find leads to ${match.matchedServer.serverId}, and the stream stops`);
+
+  const { read, refused } = await readExamples();
+  assert.deepEqual(refused, [], "examples of the reference name what the demo has");
+  console.log(`reference: the example of find leads to ${match.matchedServer.serverId}, the stream stops, ${read} examples are read`);
 } finally {
   await browser.close();
 }

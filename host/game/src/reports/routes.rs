@@ -121,7 +121,7 @@ async fn list_reports(
 
 /// Read a report
 #[utoipa::path(get, path = "/api/manage/reports/{reportId}", operation_id = "get_report", tag = "Reports",
-    security(("apiKey" = ["reports:manage", "network:manage"])), params(("reportId" = i64, Path, description = "Id of the report", example = 42)),
+    security(("apiKey" = ["reports:manage", "network:manage"])), params(("reportId" = i64, Path, description = "Id of the report", example = 1)),
     responses((status = 200, body = ReportBody), (status = 404, body = ErrorBody, description = "No such report")))]
 async fn read_report(
     ReportsManage(caller): ReportsManage,
@@ -147,7 +147,7 @@ struct ChangeReport {
 ///
 /// Takes it, closes it or opens it again, or answers it.
 #[utoipa::path(patch, path = "/api/manage/reports/{reportId}", operation_id = "change_report", tag = "Reports",
-    security(("apiKey" = ["reports:manage", "network:manage"])), params(("reportId" = i64, Path, description = "Id of the report", example = 42)),
+    security(("apiKey" = ["reports:manage", "network:manage"])), params(("reportId" = i64, Path, description = "Id of the report", example = 1)),
     responses((status = 200, body = ReportBody), (status = 404, body = ErrorBody, description = "No such report")))]
 async fn change_report(
     ReportsManage(caller): ReportsManage,

@@ -90,7 +90,7 @@ pub(super) async fn list(
 /// Get a revision of a chain
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}/revisions/{revision}",
     operation_id = "get_chain_revision", tag = "Modules", security(("apiKey" = ["modules:read"])),
-    params(("point" = String, Path, example = "matchmaking"), ("revision" = i64, Path, example = 7)),
+    params(("point" = String, Path, example = "matchmaking"), ("revision" = i64, Path, example = 1)),
     responses((status = 200, body = Details), (status = 404, body = ErrorBody, description = "No such revision")))]
 pub(super) async fn find(
     ModulesRead(caller): ModulesRead,
@@ -108,7 +108,7 @@ pub(super) async fn find(
 /// version of it was deleted since. With `If-Match` only if the chain is at that revision now.
 #[utoipa::path(post, path = "/api/manage/extension-points/{point}/revisions/{revision}/restore",
     operation_id = "restore_chain_revision", tag = "Modules", security(("apiKey" = ["modules:write"])),
-    params(("point" = String, Path, example = "matchmaking"), ("revision" = i64, Path, example = 7),
+    params(("point" = String, Path, example = "matchmaking"), ("revision" = i64, Path, example = 1),
         ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such revision"),
         (status = 409, body = ErrorBody, description = "Somebody changed the chain since the revision of `If-Match`")))]

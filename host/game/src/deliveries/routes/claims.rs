@@ -94,7 +94,7 @@ struct DeliveryClaim {
 /// Carry it out and complete or fail the claim within a minute. After that it is lost: the delivery is offered again
 /// (`onLost` `RETRY`), or held for a person to decide (`HOLD`). Send an `Idempotency-Key`: a repetition gets the same claim.
 #[utoipa::path(post, path = "/api/plugin/deliveries/{deliveryId}/claim", tag = "Deliveries",
-    security(("apiKey" = ["deliveries:write", "plugin"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 42)),
+    security(("apiKey" = ["deliveries:write", "plugin"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 1)),
     responses((status = 200, body = DeliveryClaim), (status = 404, body = ErrorBody, description = "No such delivery"),
         (status = 409, body = ErrorBody, description = "`claimed`, `settled` or `not_ready`")))]
 async fn claim_delivery(
@@ -119,7 +119,7 @@ struct CompleteDelivery {
 /// It is `DELIVERED`. A repetition is answered as the first call. Effects that are saved with a player session name the
 /// claim there instead: then both happen together.
 #[utoipa::path(post, path = "/api/plugin/deliveries/{deliveryId}/complete", tag = "Deliveries",
-    security(("apiKey" = ["deliveries:write", "plugin"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 42)),
+    security(("apiKey" = ["deliveries:write", "plugin"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 1)),
     responses((status = 200, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such delivery"),
         (status = 409, body = ErrorBody, description = "The claim is wrong or has expired")))]
 async fn complete_delivery(
@@ -148,7 +148,7 @@ struct FailDelivery {
 /// It is offered again or, without `retry` and after 5 attempts, `FAILED`. A repetition is answered as the first call, until
 /// the delivery is claimed again.
 #[utoipa::path(post, path = "/api/plugin/deliveries/{deliveryId}/fail", tag = "Deliveries",
-    security(("apiKey" = ["deliveries:write", "plugin"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 42)),
+    security(("apiKey" = ["deliveries:write", "plugin"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 1)),
     responses((status = 200, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such delivery"),
         (status = 409, body = ErrorBody, description = "The claim is wrong or has expired")))]
 async fn fail_delivery(

@@ -89,7 +89,7 @@ async fn decide(app: &App, caller: &Caller, id: i64, decision: Decision) -> Resu
 ///
 /// Its attempts begin anew. If it was held, it may happen twice.
 #[utoipa::path(post, path = "/api/manage/deliveries/{deliveryId}/retry", tag = "Deliveries",
-    security(("apiKey" = ["deliveries:manage", "network:manage"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 42)),
+    security(("apiKey" = ["deliveries:manage", "network:manage"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 1)),
     responses((status = 200, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such delivery"),
         (status = 409, body = ErrorBody, description = "It is neither held nor failed, or its time is over")))]
 async fn retry_delivery(
@@ -102,7 +102,7 @@ async fn retry_delivery(
 
 /// Take a pending or held delivery back
 #[utoipa::path(post, path = "/api/manage/deliveries/{deliveryId}/cancel", tag = "Deliveries",
-    security(("apiKey" = ["deliveries:manage", "network:manage"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 42)),
+    security(("apiKey" = ["deliveries:manage", "network:manage"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 1)),
     responses((status = 200, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such delivery"),
         (status = 409, body = ErrorBody, description = "It is neither pending nor held")))]
 async fn cancel_delivery(
@@ -117,7 +117,7 @@ async fn cancel_delivery(
 ///
 /// It is `DELIVERED`.
 #[utoipa::path(post, path = "/api/manage/deliveries/{deliveryId}/confirm", tag = "Deliveries",
-    security(("apiKey" = ["deliveries:manage", "network:manage"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 42)),
+    security(("apiKey" = ["deliveries:manage", "network:manage"])), params(("deliveryId" = i64, Path, description = "Id of the delivery", example = 1)),
     responses((status = 200, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such delivery"),
         (status = 409, body = ErrorBody, description = "It is not held")))]
 async fn confirm_delivery(

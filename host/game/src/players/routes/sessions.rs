@@ -190,7 +190,7 @@ struct SaveSession {
 /// effect and the same answer, also after `close`, until a newer session is opened.
 #[utoipa::path(put, path = "/api/plugin/players/{uuid}/session/{fence}", tag = "Player sessions", operation_id = "save_player_session",
     security(("apiKey" = ["players:write", "plugin"])),
-    params(("uuid" = PlayerId, Path), ("fence" = i64, Path, description = "Fence of the session", example = 42)), request_body = SaveSession,
+    params(("uuid" = PlayerId, Path), ("fence" = i64, Path, description = "Fence of the session", example = 1)), request_body = SaveSession,
     responses((status = 200, body = SavedSession),
         (status = 409, body = ErrorBody, description = "The session is over, or a claim or the number is outdated")))]
 async fn save_session(

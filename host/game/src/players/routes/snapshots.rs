@@ -86,7 +86,7 @@ async fn list_snapshots(
 #[utoipa::path(get, path = "/api/manage/players/{uuid}/data/{gameMode}/{namespace}/snapshots/{snapshotId}", tag = "Player sessions",
     operation_id = "get_data_snapshot", security(("apiKey" = ["players:read", "network:manage"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory"),
-        ("snapshotId" = i64, Path, description = "Id of the snapshot", example = 42)),
+        ("snapshotId" = i64, Path, description = "Id of the snapshot", example = 1)),
     responses((status = 200, body = SnapshotContent), (status = 404, body = ErrorBody, description = "No such snapshot")))]
 async fn get_snapshot(
     PlayerRecordsRead(caller): PlayerRecordsRead,
@@ -113,7 +113,7 @@ struct RestoreQuery {
 #[utoipa::path(post, path = "/api/manage/players/{uuid}/data/{gameMode}/{namespace}/snapshots/{snapshotId}/restore", tag = "Player sessions",
     operation_id = "restore_data_snapshot", security(("apiKey" = ["network:manage"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory"),
-        ("snapshotId" = i64, Path, description = "Id of the snapshot", example = 42), RestoreQuery),
+        ("snapshotId" = i64, Path, description = "Id of the snapshot", example = 1), RestoreQuery),
     responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "No such snapshot"),
         (status = 409, body = ErrorBody, description = "The player has an open session")))]
 async fn restore_snapshot(

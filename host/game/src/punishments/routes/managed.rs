@@ -90,7 +90,7 @@ async fn list_all_punishments(
 
 /// Read a punishment
 #[utoipa::path(get, path = "/api/manage/punishments/{id}", operation_id = "get_punishment", tag = "Punishments",
-    security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 42)),
+    security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 1)),
     responses((status = 200, body = ManagedBody), (status = 404, body = ErrorBody, description = "No such punishment")))]
 async fn read_punishment(
     PunishmentsManage(caller): PunishmentsManage,
@@ -125,7 +125,7 @@ struct ChangePunishment {
 /// Each change is kept in `edits`. A punishment whose new duration is over ends at once; the duration of one that has
 /// ended is 409 `not_active`. Every server gets a `PUNISHMENT` event with the action `UPDATED`.
 #[utoipa::path(patch, path = "/api/manage/punishments/{id}", operation_id = "change_punishment", tag = "Punishments",
-    security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 42)),
+    security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 1)),
     responses((status = 200, body = ManagedBody), (status = 404, body = ErrorBody, description = "No such punishment"),
         (status = 409, body = ErrorBody, description = "It has ended, so that it has no duration to change")))]
 async fn change_punishment(

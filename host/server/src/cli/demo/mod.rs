@@ -1,6 +1,7 @@
 //! `hub demo`: a hub with a network, its modules, and simulated servers and players. It uses the same HTTP API as
 //! connectors and owners.
 
+mod examples;
 mod modules;
 mod simulation;
 
@@ -64,6 +65,7 @@ impl Demo {
         modules::install(&owner).await?;
         let connector = HubClient::new(&url, &keys.connector)?;
         simulation::register_servers(&connector).await?;
+        examples::create(&owner).await?;
         // The output may be closed already.
         let mut out = std::io::stdout();
         let _ = writeln!(out, "listening on {url}\n{}", welcome(&url, &keys, &accounts)).and_then(|()| out.flush());

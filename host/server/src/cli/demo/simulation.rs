@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use self::line::WaitingTicket;
 use crate::cli::client::HubClient;
+use crate::cli::demo::examples;
 use crate::ids::Ids;
 
 /// Prints a line; a closed standard output is not an error.
@@ -39,6 +40,8 @@ const SERVERS: [GameServer; 7] = [
     GameServer { id: "survival-eu", kind: "survival", region: "EUROPE", slots: 60, to_start: 0 },
 ];
 const PLAYERS: usize = 40;
+/// The player among them whom the examples name.
+const NOTCH: usize = PLAYERS - 1;
 const LINES: [&str; 8] = [
     "hello everyone",
     "anyone for bedwars?",
@@ -119,8 +122,8 @@ impl Simulation {
     fn new(connector: HubClient, ids: Ids) -> Self {
         let players = (0..PLAYERS)
             .map(|at| Player {
-                uuid: ids.uuid(),
-                name: format!("Player{:02}", at + 1),
+                uuid: if at == NOTCH { examples::PLAYER } else { ids.uuid() },
+                name: if at == NOTCH { examples::NAME.to_owned() } else { format!("Player{:02}", at + 1) },
                 region: if at % 3 == 0 { "NORTH_AMERICA" } else { "EUROPE" },
             })
             .collect();
