@@ -121,7 +121,12 @@ impl Caller {
 
     /// True if the key may act on this server, also in a request that names none.
     pub fn acts_on(&self, server: Option<&Identifier>) -> bool {
-        self.bindings.servers.is_none() || server.is_some_and(|server| self.bindings.allow_server(server.as_str()))
+        self.bindings.servers.is_none() || server.is_some_and(|server| self.speaks_for(server.as_str()))
+    }
+
+    /// True if the caller's key is bound to no servers, or to this one.
+    pub fn speaks_for(&self, server: &str) -> bool {
+        self.bindings.servers.is_none() || self.bindings.allow_server(server)
     }
 
     /// True if the caller reads deliveries: who manages them, and people who read players, such as moderators.

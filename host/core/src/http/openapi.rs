@@ -104,6 +104,9 @@ fn add_idempotency_key(operation: &mut Operation, kept_key: KeptKey) {
         .schema(Some(text))
         .build();
     operation.parameters.get_or_insert_default().push(RefOr::T(header));
+    if matches!(kept_key, KeptKey::Never | KeptKey::Needless) {
+        return;
+    }
     add_error(
         operation,
         "409",
@@ -135,8 +138,8 @@ fn complete_operation(operation: &mut Operation) {
             "The key lacks the scope or is bound to other servers or addresses, or its network is \
              suspended; `quota_exceeded`: the network has reached the limit named in `limit`",
         );
-        add_error(operation, "429", "Too many requests; retry after `Retry-After` seconds");
     }
+    add_error(operation, "429", "Too many requests; retry after `Retry-After` seconds");
     if operation.request_body.is_some() {
         add_error(operation, "408", "The body was not received in time");
         add_error(operation, "413", "The body is too large");

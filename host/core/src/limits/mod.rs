@@ -32,7 +32,7 @@ pub use state::Limits;
 pub use store::FILE_BYTES;
 pub use stored::{check_storage, row_bytes, storage_counts, storage_counts_of};
 pub use usage::Usage;
-pub use usage::{OpenGuard, Rows, body_of_open, check_rows, open, open_instead, opened, used};
+pub use usage::{Adding, OpenGuard, Rows, body_of_open, check_rows, open, open_instead, opened, used};
 
 use std::sync::Arc;
 

@@ -78,8 +78,12 @@ impl Default for Usage {
 struct Count {
     /// None until counted.
     counted: Option<i64>,
-    /// Rows added since then.
-    added: i64,
+    /// Rows that requests are adding now: a count may come before their commit.
+    adding: i64,
+    /// All rows added so far.
+    total: i64,
+    /// Those among them that the count includes.
+    included: i64,
     counted_at: Millis,
     /// True while a count runs in the background.
     counting: bool,
@@ -87,13 +91,20 @@ struct Count {
 
 impl Count {
     fn used(&self) -> i64 {
-        self.counted.unwrap_or(0).saturating_add(self.added)
+        self.counted.unwrap_or(0).saturating_add(self.added()).saturating_add(self.adding)
     }
 
-    fn set(&mut self, counted: i64, at: Millis) {
-        self.counted = Some(counted);
-        self.added = 0;
-        self.counted_at = at;
+    /// Rows added since the count began.
+    fn added(&self) -> i64 {
+        self.total.saturating_sub(self.included)
+    }
+
+    /// Takes a count that began when `total` rows had been added.
+    fn set(&mut self, counted: i64, total: i64, at: Millis) {
+        // One that began earlier may end later.
+        if self.counted.is_none() || total >= self.included {
+            (self.counted, self.included, self.counted_at) = (Some(counted), total, at);
+        }
     }
 }
 
@@ -120,7 +131,7 @@ impl Usage {
     pub fn added(&self, network: NetworkId, limit: Limit, rows: i64) {
         let count = self.count(network, limit);
         let mut count = count.lock();
-        count.added = count.added.saturating_add(rows);
+        count.total = count.total.saturating_add(rows);
     }
 
     /// Records deleted rows.
@@ -133,7 +144,29 @@ impl Usage {
     }
 }
 
-/// Refuses to add rows beyond the limit. `is_there` tells if the row already exists, so that it is updated instead of
+/// Rows that a request is adding, until this is dropped: after the commit.
+#[derive(Debug)]
+#[must_use = "others may take its place before the commit"]
+pub struct Adding {
+    count: Arc<Mutex<Count>>,
+    rows: i64,
+}
+
+impl Adding {
+    fn new(count: &Arc<Mutex<Count>>, rows: i64) -> Self {
+        Self { count: Arc::clone(count), rows }
+    }
+}
+
+impl Drop for Adding {
+    fn drop(&mut self) {
+        let mut count = self.count.lock();
+        count.adding = count.adding.saturating_sub(self.rows);
+        count.total = count.total.saturating_add(self.rows);
+    }
+}
+
+/// Refuses to add rows beyond the limit; what it answers keeps their place. `is_there` tells if the row already exists, so that it is updated instead of
 /// added; it is called only at the limit.
 pub async fn check_rows<E>(
     app: &App,
@@ -141,7 +174,7 @@ pub async fn check_rows<E>(
     rows: Rows,
     added: i64,
     is_there: impl Future<Output = Result<bool, hub_db::Error>>,
-) -> Result<(), E>
+) -> Result<Adding, E>
 where
     E: From<QuotaExceeded> + From<hub_db::Error>,
 {
@@ -153,27 +186,28 @@ where
         recount(app, network, rows, value, &count).await?;
     }
     {
-        let mut count = count.lock();
-        if count.used().saturating_add(added) <= value {
-            count.added = count.added.saturating_add(added);
-            return Ok(());
+        let mut now = count.lock();
+        if now.used().saturating_add(added) <= value {
+            now.adding = now.adding.saturating_add(added);
+            return Ok(Adding::new(&count, added));
         }
     }
     if is_there.await? {
-        return Ok(());
+        return Ok(Adding::new(&count, 0));
     }
     let is_outdated = {
         let count = count.lock();
         let is_small = rows.are_few || count.counted.is_some_and(|counted| counted < COUNTED_AT_ONCE);
-        is_small || (count.added > 0 && app.clock.now() - count.counted_at >= millis(RECOUNT_AFTER))
+        is_small || (count.added() > 0 && app.clock.now() - count.counted_at >= millis(RECOUNT_AFTER))
     };
     if is_outdated {
         recount(app, network, rows, value, &count).await?;
     }
-    let mut count = count.lock();
-    limits.check(rows.limit, count.used(), added)?;
-    count.added = count.added.saturating_add(added);
-    Ok(())
+    let mut now = count.lock();
+    limits.check(rows.limit, now.used(), added)?;
+    now.adding = now.adding.saturating_add(added);
+    drop(now);
+    Ok(Adding::new(&count, added))
 }
 
 /// Rows of the limit as last counted, with those added here since. Many rows may have been counted an hour ago.
@@ -201,12 +235,15 @@ async fn recount(
     value: i64,
     count: &Arc<Mutex<Count>>,
 ) -> Result<(), hub_db::Error> {
-    let counted_before = count.lock().counted;
+    let (counted_before, total) = {
+        let count = count.lock();
+        (count.counted, count.total)
+    };
     if rows.are_few || counted_before.is_none_or(|counted| counted < COUNTED_AT_ONCE) {
         let most = if rows.are_few { None } else { Some(COUNTED_AT_ONCE) };
         let now = app.clock.now();
         let counted = select(app, network, rows, most).await?;
-        count.lock().set(counted, now);
+        count.lock().set(counted, total, now);
         if rows.are_few || counted < COUNTED_AT_ONCE {
             return Ok(());
         }
@@ -216,12 +253,12 @@ async fn recount(
     }
     let (task, count) = (app.clone(), Arc::clone(count));
     app.spawn(async move {
-        let now = task.clock.now();
+        let (now, total) = (task.clock.now(), count.lock().total);
         let counted = select(&task, network, rows, Some(value.saturating_add(1))).await;
         let mut count = count.lock();
         count.counting = false;
         match counted {
-            Ok(counted) => count.set(counted, now),
+            Ok(counted) => count.set(counted, total, now),
             Err(error) => tracing::warn!(%network, limit = %rows.limit, %error, "could not count a network's rows"),
         }
     });

@@ -177,7 +177,7 @@ pub(super) async fn decide(
                     punishments::revoke_in(app, tx, network, &origin, after.punishment_id, answer).await?;
                 }
                 AppealDecision::Reduce => {
-                    let terms = NewTerms { duration: Some(duration), ..NewTerms::default() };
+                    let terms = NewTerms { duration: Some(duration), only_shorter: true, ..NewTerms::default() };
                     punishments::edit_in(app, tx, network, &origin, after.punishment_id, &terms).await?;
                 }
                 AppealDecision::Reject => {}

@@ -153,7 +153,7 @@ pub(super) async fn put(
 ) -> Result<Document> {
     let value = compute_if(doc.as_str().len() > LARGE_JSON, || parse(&doc)).await?;
     let is_there = store::exists(&app.db, network, collection, id);
-    check_rows::<CollectionsError>(app, network, store::DOCUMENTS, 1, is_there).await?;
+    let _adding = check_rows::<CollectionsError>(app, network, store::DOCUMENTS, 1, is_there).await?;
     let bytes = row_bytes(&[collection.as_str(), id.as_str(), doc.as_str()]);
     let replaced = store::document_bytes(&app.db, network, collection, id);
     check_storage::<CollectionsError>(app, network, bytes, replaced).await?;

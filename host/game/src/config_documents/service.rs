@@ -54,7 +54,7 @@ pub(super) async fn check<E: From<QuotaExceeded> + From<hub_db::Error>>(
     pending: i64,
 ) -> Result<(), E> {
     let is_there = store::exists(&app.db, network, key);
-    check_rows::<E>(app, network, store::CONFIG_DOCUMENTS, 1 + pending, is_there).await?;
+    let _adding = check_rows::<E>(app, network, store::CONFIG_DOCUMENTS, 1 + pending, is_there).await?;
     let bytes = row_bytes(&[key.group.as_str(), key.namespace.as_str(), doc.as_str()]);
     check_storage(app, network, bytes, store::stored_bytes(&app.db, network, key)).await
 }

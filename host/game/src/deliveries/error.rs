@@ -28,6 +28,9 @@ pub enum DeliveriesError {
     /// The claim is not good.
     #[error("The claim is wrong, has expired or was settled otherwise.")]
     StaleClaim,
+    /// The claim is another server's, to which the caller's key is not bound.
+    #[error("This API key is bound to other servers than the one that claimed the delivery.")]
+    ForeignServer,
     /// A person cannot do this now.
     #[error("The delivery is {0}, or its time is over: this is not possible.")]
     NotPossible(&'static str),
@@ -66,6 +69,7 @@ impl From<DeliveriesError> for ApiError {
             DeliveriesError::Settled => conflict("settled"),
             DeliveriesError::NotReady(_) => conflict("not_ready"),
             DeliveriesError::StaleClaim => conflict("stale_claim"),
+            DeliveriesError::ForeignServer => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
             DeliveriesError::NotPossible(_) => conflict("not_possible"),
             DeliveriesError::ReferenceUsed => conflict("reference_used"),
             DeliveriesError::Quota(exceeded) => exceeded.into(),

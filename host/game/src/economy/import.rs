@@ -77,7 +77,7 @@ pub async fn check_new_balances(app: &App, network: NetworkId, new: i64) -> Resu
     if new == 0 {
         return Ok(());
     }
-    check_rows(app, network, store::ALL_BALANCES, new, ready(Ok(false))).await
+    check_rows(app, network, store::ALL_BALANCES, new, ready(Ok(false))).await.map(drop)
 }
 
 /// Applies planned changes of a currency, each of another player.

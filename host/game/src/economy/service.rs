@@ -106,7 +106,7 @@ pub(super) async fn change_balance(
     fenced: &[Fenced<'_>],
 ) -> Result<AppliedChange, EconomyError> {
     let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
-    check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
+    let _adding = check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     let now = app.clock.now();
     // The single statement would not say which module's call caused its event, nor what was asked for.
     if fenced.is_empty()
@@ -174,7 +174,7 @@ pub(super) async fn change_balances(
         Ok(true)
     };
     let added = i64::try_from(changes.len()).unwrap_or(i64::MAX);
-    check_rows::<EconomyError>(app, network, store::ALL_BALANCES, added, are_open).await?;
+    let _adding = check_rows::<EconomyError>(app, network, store::ALL_BALANCES, added, are_open).await?;
     let now = app.clock.now();
     let order = locking_order(changes);
     app.db

@@ -196,8 +196,9 @@ pub(super) async fn add_defaults<'a>(
 /// Refuses messages beyond the network's limits for one catalog. Called one by one: uncommitted writes are in no
 /// count, and in a full catalog each call counts all of it.
 async fn check_messages(app: &App, network: NetworkId, added: i64, bytes: i64) -> Result<(), LocalizationError> {
-    check_rows::<LocalizationError>(app, network, messages::CATALOG_BYTES, bytes, ready(Ok(bytes <= 0))).await?;
-    check_rows(app, network, messages::MESSAGES, added, ready(Ok(added == 0))).await
+    let _adding =
+        check_rows::<LocalizationError>(app, network, messages::CATALOG_BYTES, bytes, ready(Ok(bytes <= 0))).await?;
+    check_rows(app, network, messages::MESSAGES, added, ready(Ok(added == 0))).await.map(drop)
 }
 
 fn check_text(app: &App, text: &str) -> Result<(), QuotaExceeded> {

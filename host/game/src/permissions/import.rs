@@ -124,7 +124,7 @@ pub async fn check_new_nodes(
 ) -> Result<(), PermissionsError> {
     for (rows, new) in [(store::PLAYER_NODES, nodes), (store::PLAYERS_WITH_NODES, players)] {
         if new > 0 {
-            check_rows::<PermissionsError>(app, network, rows, new, ready(Ok(false))).await?;
+            drop(check_rows::<PermissionsError>(app, network, rows, new, ready(Ok(false))).await?);
         }
     }
     Ok(())

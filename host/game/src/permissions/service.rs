@@ -200,9 +200,9 @@ pub(super) async fn add_node(
     node: &Node,
 ) -> Result<(), PermissionsError> {
     let is_there = store::has_node(&app.db, network, player, node.key());
-    check_rows::<PermissionsError>(app, network, store::PLAYER_NODES, 1, is_there).await?;
+    let _adding = check_rows::<PermissionsError>(app, network, store::PLAYER_NODES, 1, is_there).await?;
     let had_nodes = store::had_nodes(&app.db, network, player);
-    check_rows::<PermissionsError>(app, network, store::PLAYERS_WITH_NODES, 1, had_nodes).await?;
+    let _adding = check_rows::<PermissionsError>(app, network, store::PLAYERS_WITH_NODES, 1, had_nodes).await?;
     app.db
         .transaction(async |mut tx| {
             store::delete_expired(&mut tx, network, player, app.clock.cutoff()).await?;

@@ -34,7 +34,7 @@ impl Day {
     }
 
     fn date(self) -> Date {
-        EPOCH.saturating_add(jiff::Span::new().days(self.0.clamp(-719_000, 2_900_000)))
+        EPOCH.saturating_add(jiff::Span::new().days(self.0.clamp(-719_528, 2_900_000)))
     }
 }
 

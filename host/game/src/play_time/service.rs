@@ -64,7 +64,7 @@ pub async fn count(app: &App, network: NetworkId) -> Result<(), Error> {
         return Ok(());
     }
     let takes_new = match check_rows::<PlayTimeError>(app, network, store::PLAYER_SUMS, 0, ready(Ok(false))).await {
-        Ok(()) => true,
+        Ok(_) => true,
         Err(PlayTimeError::Database(error)) => return Err(error),
         Err(_) => false,
     };

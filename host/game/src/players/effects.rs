@@ -53,7 +53,7 @@ async fn put_data(
         return Err(PlayersError::TooLarge);
     }
     let is_there = async { Ok(store::data::get(&app.db, network, key).await?.is_some()) };
-    check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
+    let _adding = check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
     let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
     let replaced = store::data::stored_bytes(&app.db, network, key);
     check_storage::<PlayersError>(app, network, bytes, replaced).await?;

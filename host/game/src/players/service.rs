@@ -167,7 +167,7 @@ pub(super) async fn profile_of_visit(
 /// Refuses a player for whom the network's plan has no room.
 async fn check_known(app: &App, network: NetworkId, id: PlayerId) -> Result<(), PlayersError> {
     let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
-    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await
+    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await.map(drop)
 }
 
 async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpdate) -> Result<Player, PlayersError> {
@@ -276,7 +276,7 @@ async fn record_unseen(
     if store::find(&app.db, network, id).await?.is_some() {
         return Ok(());
     }
-    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await?;
+    let _adding = check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await?;
     store::insert_unseen(&app.db, network, id, name, app.clock.now()).await?;
     record_name(app, network, id, name.zip(right)).await
 }
@@ -360,7 +360,7 @@ pub(super) async fn put_data(
         return Err(PlayersError::TooLarge);
     }
     let is_there = async { Ok(store::data::get(&app.db, network, key).await?.is_some()) };
-    check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
+    let _adding = check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
     let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
     let replaced = store::data::stored_bytes(&app.db, network, key);
     check_storage::<PlayersError>(app, network, bytes, replaced).await?;
@@ -452,7 +452,7 @@ pub(super) async fn set_language(
 ) -> Result<Language, PlayersError> {
     record_unseen(app, network, player, username, right).await?;
     let is_there = store::languages::exists(&app.db, network, player);
-    check_rows::<PlayersError>(app, network, store::languages::PLAYER_LANGUAGES, 1, is_there).await?;
+    let _adding = check_rows::<PlayersError>(app, network, store::languages::PLAYER_LANGUAGES, 1, is_there).await?;
     store::languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
     Ok(language)
 }

@@ -44,7 +44,7 @@ pub(crate) async fn make_room(app: &App, network: NetworkId, id: &Identifier) ->
             Ok(())
         }
         Err(ServersError::Database(error)) => Err(error),
-        Ok(()) | Err(ServersError::Unknown(_)) => Ok(()),
+        Ok(_) | Err(ServersError::Unknown(_)) => Ok(()),
     }
 }
 

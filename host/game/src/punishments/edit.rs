@@ -32,6 +32,8 @@ pub(crate) struct NewTerms {
     /// From the issue; none is permanent.
     pub(crate) duration: Option<Option<PunishmentDuration>>,
     pub(crate) evidence: Option<Vec<String>>,
+    /// True if it may not last longer than before.
+    pub(crate) only_shorter: bool,
 }
 
 /// Staff as issuer or revoker.
@@ -71,6 +73,10 @@ pub(crate) async fn edit_in(
             return Err(PunishmentsError::NotActive);
         }
         let duration = duration.map(PunishmentDuration::ms);
+        let is_shorter = || duration.is_some_and(|ms| punishment.duration_ms.is_none_or(|before| ms < before));
+        if new.only_shorter && !is_shorter() {
+            return Err(PunishmentsError::NotShorter);
+        }
         if duration != punishment.duration_ms {
             record(EditedField::DurationMs, json!(punishment.duration_ms), json!(duration));
             punishment.duration_ms = duration;

@@ -54,7 +54,7 @@ pub async fn check_new(app: &App, network: NetworkId, new: i64) -> Result<(), Pu
     if new == 0 {
         return Ok(());
     }
-    check_rows(app, network, store::PUNISHMENTS, new, ready(Ok(false))).await
+    check_rows(app, network, store::PUNISHMENTS, new, ready(Ok(false))).await.map(drop)
 }
 
 /// Number of a target's punishments.

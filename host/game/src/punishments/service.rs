@@ -40,6 +40,11 @@ pub enum PunishmentsError {
     /// It has ended.
     #[error("The punishment is not in force.")]
     NotActive,
+    /// A reduction that reduces nothing.
+    #[error(
+        "In the body, `durationMs`: must be shorter than the punishment's own duration, which counts from its issue."
+    )]
+    NotShorter,
     /// The network's review rejected it, for this reason.
     #[error("{0}")]
     Rejected(String),
@@ -57,6 +62,7 @@ impl From<PunishmentsError> for ApiError {
         match error {
             PunishmentsError::Unknown(_) => Self::bad_request("unknown_punishment", message),
             PunishmentsError::NotFound(_) => Self::not_found("unknown_punishment", message),
+            PunishmentsError::NotShorter => Self::invalid(message),
             PunishmentsError::NotActive => Self::new(StatusCode::CONFLICT, "not_active", message),
             PunishmentsError::Rejected(_) => Self::bad_request("punishment_rejected", message),
             PunishmentsError::Quota(exceeded) => exceeded.into(),
@@ -99,7 +105,7 @@ pub(super) async fn create_from(
     let now = app.clock.now();
     let (player, name, ip_based) = target.parts();
     let count = terms.len() as i64;
-    check_rows::<PunishmentsError>(app, network, store::PUNISHMENTS, count, ready(Ok(false))).await?;
+    let _adding = check_rows::<PunishmentsError>(app, network, store::PUNISHMENTS, count, ready(Ok(false))).await?;
     let names = limits::bound(app, Limit::NamesPerPlayer);
     app.db
         .transaction(async |mut tx| {

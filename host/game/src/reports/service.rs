@@ -75,7 +75,7 @@ pub async fn not_closed(app: &App, network: NetworkId) -> Result<i64, hub_db::Er
 
 /// Creates and publishes a report.
 pub(super) async fn create(app: &App, network: NetworkId, new: NewReport) -> Result<ReportWithChat, ReportsError> {
-    check_rows::<ReportsError>(app, network, store::ROWS, 1, ready(Ok(false))).await?;
+    let _adding = check_rows::<ReportsError>(app, network, store::ROWS, 1, ready(Ok(false))).await?;
     let of_network = limits::of(app, network).await?;
     // Before the transaction: lines that wait are written by another one.
     let chat = chat_lines::newest(app, network, new.player).await?;
@@ -128,6 +128,7 @@ pub(super) async fn change(
     resolution: Option<&Option<String>>,
 ) -> Result<ReportWithChat, ReportsError> {
     let (network, origin) = (caller.network, caller.origin(app));
+    let of_network = limits::of(app, network).await?;
     app.db
         .transaction(async |mut tx| {
             let locked = store::lock(&mut tx, network, id).await?.ok_or(ReportsError::Unknown(id))?;
@@ -144,6 +145,13 @@ pub(super) async fn change(
                     ReportState::Closed => {
                         after.taken_by.get_or_insert_with(|| origin.actor.clone());
                     }
+                }
+            }
+            if before.state == ReportState::Closed && after.state != ReportState::Closed {
+                of_network.check(Limit::Reports, store::count_not_closed(&mut tx, network).await?, 1)?;
+                if let (ReportState::Open, Some(reporter)) = (after.state, after.reporter_uuid) {
+                    let by_reporter = store::count_open_by(&mut tx, network, reporter).await?;
+                    limits::check(app, OPEN_PER_REPORTER, by_reporter, 1)?;
                 }
             }
             let taken_by = after.taken_by.as_ref().and_then(|actor| serde_json::to_string(actor).ok());

@@ -61,7 +61,7 @@ pub(super) async fn create(
     pinned: bool,
 ) -> Result<StaffNote, NotesError> {
     let (network, origin) = (caller.network, caller.origin(app));
-    check_rows::<NotesError>(app, network, store::ROWS, 1, ready(Ok(false))).await?;
+    let _adding = check_rows::<NotesError>(app, network, store::ROWS, 1, ready(Ok(false))).await?;
     let actor = origin.actor.clone();
     let stored = serde_json::to_string(&actor).unwrap_or_default();
     let note = StaffNote { note_id: app.ids.token(ID_LENGTH), text, pinned, at: app.clock.now(), actor: Some(actor) };

@@ -58,7 +58,7 @@ pub(super) async fn increment(
     let now = app.clock.now();
     // At the limit those that exist go on, with new days.
     let is_there = store::exists(&app.db, network, owner, key);
-    check_rows::<StatisticsError>(app, network, store::ALL_VALUES, VALUES_OF_NEW, is_there).await?;
+    let _adding = check_rows::<StatisticsError>(app, network, store::ALL_VALUES, VALUES_OF_NEW, is_there).await?;
     let most = limits::bound(app, Limit::StatisticsPerOwner);
     let at = store::Moment { now, reached: app.logical_clock.next(now) };
     let values = store::add(&app.db, network, owner, key, amount, at, most).await?;

@@ -77,7 +77,7 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
         return Err(PublishError::from(hub_bus::PublishError::Unreachable).into());
     }
     let now = app.clock.now();
-    check_rows::<TransfersError>(app, network, store::TRANSFERS, 1, ready(Ok(false))).await?;
+    let _adding = check_rows::<TransfersError>(app, network, store::TRANSFERS, 1, ready(Ok(false))).await?;
     let is_world_open = is_world_open(app, network, &order, now).await?;
     let new_id = TransferId(app.ids.uuid());
     let find = |presence: &mut NetworkPresence| find_route(presence, &order, is_world_open, new_id, now);

@@ -109,6 +109,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     };
     let _lock = state.locks.lock((key_use.network, key_use.key.clone())).await;
     let mut is_counted = false;
+    let mut adding = None;
     loop {
         if let Some(earlier) = store::find(&state.app.db, &key_use).await? {
             if earlier.fingerprint != key_use.fingerprint {
@@ -127,7 +128,8 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
             return Ok(own.unwrap_or(response).replay());
         }
         if !std::mem::replace(&mut is_counted, true) {
-            check_rows::<ApiError>(&state.app, key_use.network, store::KEYS, 1, ready(Ok(false))).await?;
+            let kept = check_rows::<ApiError>(&state.app, key_use.network, store::KEYS, 1, ready(Ok(false))).await?;
+            adding.get_or_insert(kept);
         }
         let (is_secret, by) = (facts.is_secret, &caller.key);
         let attempt = Attempt { state, key_use: &key_use, parts: &parts, body: &body, next: &next, is_secret, by };

@@ -103,7 +103,7 @@ pub(super) async fn upload(
     origin: Origin,
 ) -> Result<Uploaded, ArtifactsError> {
     let is_there = async { Ok(store::find_version(&app.db, network, &name, &version).await?.is_some()) };
-    check_rows::<ArtifactsError>(app, network, store::ARTIFACTS, 1, is_there).await?;
+    let _adding = check_rows::<ArtifactsError>(app, network, store::ARTIFACTS, 1, is_there).await?;
     let ReceivedBlob { blob, sha256, size } = blobs::receive(app, network, upload.0, BLOB_LIMIT).await?;
     let now = app.clock.now();
     let artifact = Artifact {

@@ -186,7 +186,7 @@ async fn is_unfinished(db: &Db, network: NetworkId, player: PlayerId) -> Result<
 pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), ApiError> {
     let place = limits::open::<ApiError>(app, network, Limit::PlayersForgottenAtOnce).await?;
     let is_recorded = store::is_recorded(&app.db, network, player);
-    limits::check_rows::<ApiError>(app, network, store::FORGOTTEN_PLAYERS, 1, is_recorded).await?;
+    let _adding = limits::check_rows::<ApiError>(app, network, store::FORGOTTEN_PLAYERS, 1, is_recorded).await?;
     let subject = store::subject(&app.db, network, player).await?;
     // Ends a running visit, so that the erasure counts all of it for its days.
     presence::service::forget_player(app, network, player).await?;

@@ -53,6 +53,7 @@ impl From<PunishmentsError> for ApplyError {
             PunishmentsError::Unknown(_)
             | PunishmentsError::NotFound(_)
             | PunishmentsError::NotActive
+            | PunishmentsError::NotShorter
             | PunishmentsError::Rejected(_) => Self::Database(hub_db::Error::NotFound),
         }
     }

@@ -59,7 +59,7 @@ pub(super) async fn put(
     origin: Origin,
 ) -> Result<Bundle, BundlesError> {
     let is_there = async { Ok(store::find(&app.db, network, &server_type).await?.is_some()) };
-    check_rows::<BundlesError>(app, network, store::BUNDLES, 1, is_there).await?;
+    let _adding = check_rows::<BundlesError>(app, network, store::BUNDLES, 1, is_there).await?;
     let ReceivedBlob { blob, sha256, size } = blobs::receive(app, network, upload.0, BLOB_LIMIT).await?;
     let now = app.clock.now();
     let file_id = app.ids.token(FILE_ID_LENGTH);

@@ -66,14 +66,14 @@ pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Optio
     let now = app.clock.now();
     app.state::<Limits>().addresses.count_join(remote, now).map_err(WaitlistError::TooMany)?;
     let is_there = store::exists(&app.db, email);
-    match check_rows(app, OPERATOR_NETWORK, store::ENTRIES, 1, is_there).await {
+    let _adding = match check_rows(app, OPERATOR_NETWORK, store::ENTRIES, 1, is_there).await {
         // The answer does not reveal it: it would show who is on the list.
         Err(WaitlistError::Full(exceeded)) => {
             tracing::warn!(%exceeded, "could not add an address to the waitlist");
             return Ok(());
         }
         checked => checked?,
-    }
+    };
     app.db
         .transaction(async |mut tx| {
             if store::join(&mut tx, email, source, now).await? {

@@ -166,7 +166,7 @@ pub(super) async fn create(
 ) -> Result<Webhook, WebhooksError> {
     let network = caller.network;
     request.check(app, kind)?;
-    limits::check_rows::<WebhooksError>(app, network, WEBHOOKS, 1, std::future::ready(Ok(false))).await?;
+    let _adding = limits::check_rows::<WebhooksError>(app, network, WEBHOOKS, 1, std::future::ready(Ok(false))).await?;
     let now = app.clock.now();
     let mut webhook = Webhook {
         network,

@@ -82,7 +82,7 @@ pub async fn receive(app: &App, network: NetworkId, body: Body, limit: u64) -> R
 /// Refuses files that exceed the network's storage.
 pub async fn check_bytes(app: &App, network: NetworkId, bytes: u64) -> Result<(), BlobError> {
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-    check_rows(app, network, FILE_BYTES, bytes, ready(Ok(bytes == 0))).await
+    check_rows(app, network, FILE_BYTES, bytes, ready(Ok(bytes == 0))).await.map(drop)
 }
 
 async fn copy(mut body: Body, writer: &mut BlobWriter, limit: u64) -> Result<(String, u64), BlobError> {

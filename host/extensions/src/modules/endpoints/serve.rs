@@ -136,17 +136,19 @@ async fn answer(
         None => None,
     };
     loop {
+        let mut adding = None;
         if let Some(key) = &key {
             if let Some(kept) = store::find(&app.db, call.key_of(key), app.clock.cutoff()).await? {
                 return to_http(network, repeat(&kept, key)?);
             }
-            limits::check_rows::<ApiError>(app, sent.network, store::ROWS, 1, std::future::ready(Ok(false))).await?;
+            let is_there = std::future::ready(Ok(false));
+            adding = Some(limits::check_rows::<ApiError>(app, sent.network, store::ROWS, 1, is_there).await?);
         }
         let place = tokio::time::timeout(PLACE_WAIT, endpoints.calls.acquire()).await;
         let Ok(Ok(_place)) = place else { return Err(busy()) };
         match call.run().await? {
             Ended::Answer(response) => return to_http(network, response),
-            Ended::AnsweredBefore => {}
+            Ended::AnsweredBefore => drop(adding),
         }
     }
 }

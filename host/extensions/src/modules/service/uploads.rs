@@ -67,7 +67,7 @@ pub(in crate::modules) async fn upload(
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
-    check_rows::<ModulesError>(app, network, store::MODULES, 1, ready(Ok(false))).await?;
+    let _adding = check_rows::<ModulesError>(app, network, store::MODULES, 1, ready(Ok(false))).await?;
     blobs::check_bytes(app, network, bytes.len() as u64).await?;
     let mut preparing = prepare(app, bytes.clone(), permit);
     tokio::select! {

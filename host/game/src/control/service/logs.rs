@@ -71,7 +71,7 @@ async fn make_room(app: &App, network: NetworkId, server: &Identifier) -> Result
             app.state::<Usage>().removed(network, NetworkLimit::ServerLogs, i64::from(deleted));
             Ok(())
         }
-        checked => checked,
+        checked => checked.map(drop),
     }
 }
 

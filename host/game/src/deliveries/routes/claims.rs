@@ -128,7 +128,7 @@ async fn complete_delivery(
     Path(id): Path<i64>,
     Json(body): Json<CompleteDelivery>,
 ) -> Result<Json<DeliveryBody>, ApiError> {
-    Ok(Json(service::complete(&app, caller.network, id, &body.claim).await?.into()))
+    Ok(Json(service::complete(&app, &caller, id, &body.claim).await?.into()))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -158,5 +158,5 @@ async fn fail_delivery(
     Json(body): Json<FailDelivery>,
 ) -> Result<Json<DeliveryBody>, ApiError> {
     let outcome = (body.reason.map(Text::into_string), body.retry.unwrap_or(false));
-    Ok(Json(service::fail(&app, caller.network, id, &body.claim, outcome).await?.into()))
+    Ok(Json(service::fail(&app, &caller, id, &body.claim, outcome).await?.into()))
 }

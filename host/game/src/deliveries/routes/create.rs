@@ -86,6 +86,7 @@ async fn create_delivery(
         ));
     }
     let payload = body.payload.unwrap_or_else(Document::null).bounded_by("payload", PAYLOAD_LIMIT)?;
+    let payload = payload.readable("In the body, `payload`")?;
     let new = NewDelivery {
         player: body.player_uuid,
         name: body.player_name,

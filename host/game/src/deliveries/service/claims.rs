@@ -3,6 +3,7 @@
 use hub_db::Tx;
 
 use crate::app::App;
+use crate::auth::Caller;
 use crate::deliveries::error::DeliveriesError;
 use crate::deliveries::model::{Claim, Delivery, DeliveryState};
 use crate::deliveries::ready::{place_of, publish};
@@ -73,13 +74,11 @@ async fn check(
 }
 
 /// The delivery and its claim, or else the error of a claim that is none.
-async fn find(
-    tx: &mut Tx,
-    network: NetworkId,
-    id: i64,
-    claim: &ClaimText,
-) -> Result<(Delivery, Claim), DeliveriesError> {
-    let delivery = store::lock(tx, network, id).await?.ok_or(DeliveriesError::Unknown(id))?;
+async fn find(tx: &mut Tx, caller: &Caller, id: i64, claim: &ClaimText) -> Result<(Delivery, Claim), DeliveriesError> {
+    let delivery = store::lock(tx, caller.network, id).await?.ok_or(DeliveriesError::Unknown(id))?;
+    if delivery.claimed_by.as_deref().is_some_and(|server| !caller.speaks_for(server)) {
+        return Err(DeliveriesError::ForeignServer);
+    }
     let claim = Claim::parse(claim).filter(|claim| claim.delivery == id).ok_or(DeliveriesError::StaleClaim)?;
     Ok((delivery, claim))
 }
@@ -87,13 +86,13 @@ async fn find(
 /// Settles a claimed delivery as delivered.
 pub(in crate::deliveries) async fn complete(
     app: &App,
-    network: NetworkId,
+    caller: &Caller,
     id: i64,
     claim: &ClaimText,
 ) -> Result<Delivery, DeliveriesError> {
     app.db
         .transaction(async |mut tx| {
-            let (mut delivery, claim) = find(&mut tx, network, id, claim).await?;
+            let (mut delivery, claim) = find(&mut tx, caller, id, claim).await?;
             if delivery.complete(&claim, app.clock.now())? {
                 save(app, &mut tx, &delivery).await?;
             }
@@ -105,14 +104,14 @@ pub(in crate::deliveries) async fn complete(
 /// Ends a claim without success: the delivery is tried again, or failed.
 pub(in crate::deliveries) async fn fail(
     app: &App,
-    network: NetworkId,
+    caller: &Caller,
     id: i64,
     claim: &ClaimText,
     (reason, retry): (Option<String>, bool),
 ) -> Result<Delivery, DeliveriesError> {
     app.db
         .transaction(async |mut tx| {
-            let (mut delivery, claim) = find(&mut tx, network, id, claim).await?;
+            let (mut delivery, claim) = find(&mut tx, caller, id, claim).await?;
             if delivery.fail(&claim, reason.clone(), retry, app.clock.now())? {
                 save(app, &mut tx, &delivery).await?;
             }

@@ -51,7 +51,7 @@ impl NewDelivery {
     /// Hashes by which a repetition is recognized: ids and names as the hub reads them, JSON by its value.
     fn hashes(&self, network: NetworkId) -> Option<NewReference> {
         let reference = self.reference.as_ref()?;
-        let payload: Option<serde_json::Value> = serde_json::from_str(self.payload.as_str()).ok();
+        let payload = self.payload.to_value();
         let values = serde_json::json!([
             self.player,
             self.folded(),
@@ -109,7 +109,7 @@ pub(in crate::deliveries) async fn create(
     }
     let now = app.clock.now();
     new.check_times(now)?;
-    check_rows::<DeliveriesError>(app, network, store::OPEN, 1, ready(Ok(false))).await?;
+    let _adding = check_rows::<DeliveriesError>(app, network, store::OPEN, 1, ready(Ok(false))).await?;
     let most = limits::bound(app, Limit::DeliveriesPerPlayer);
     app.db
         .transaction(async |mut tx| {

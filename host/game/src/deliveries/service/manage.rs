@@ -1,5 +1,7 @@
 //! Decisions of people.
 
+use std::future::ready;
+
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
@@ -8,7 +10,7 @@ use crate::deliveries::model::{Delivery, DeliveryState};
 use crate::deliveries::ready::publish;
 use crate::deliveries::store;
 use crate::deliveries::store::list::DeliveryFilter;
-use crate::limits::{self, Limit};
+use crate::limits::{self, Limit, check_rows};
 use crate::values::NetworkId;
 
 /// Decision of a person about a delivery.
@@ -53,6 +55,14 @@ pub(in crate::deliveries) async fn decide(
     let network = caller.network;
     let origin = caller.origin(app);
     let most = limits::bound(app, Limit::DeliveriesPerPlayer);
+    // One that has ended is open again.
+    let found = store::get(&app.db, network, id).await?;
+    let reopens = decision == Decision::Retry && found.is_some_and(|found| found.state == DeliveryState::Failed);
+    let _adding = if reopens {
+        Some(check_rows::<DeliveriesError>(app, network, store::OPEN, 1, ready(Ok(false))).await?)
+    } else {
+        None
+    };
     app.db
         .transaction(async |mut tx| {
             let now = app.clock.now();

@@ -101,7 +101,8 @@ struct OpenedSession {
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/session", tag = "Player sessions", operation_id = "open_player_session",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = OpenedSession),
-        (status = 403, body = ErrorBody, description = "The network's modules refuse the player")))]
+        (status = 403, body = ErrorBody, description = "The network's modules refuse the player, or the key may not do this"),
+        (status = 503, body = ErrorBody, description = "The hub stops, or the network moves to another node; open again")))]
 async fn open_session(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,

@@ -24,7 +24,7 @@ pub(in crate::players) async fn restore(
 ) -> Result<(String, i64), PlayersError> {
     let data = snapshots::get(app, network, key, id).await?.data;
     let is_there = async { Ok(store::get(&app.db, network, key).await?.is_some()) };
-    check_rows::<PlayersError>(app, network, store::DATA_ENTRIES, 1, is_there).await?;
+    let _adding = check_rows::<PlayersError>(app, network, store::DATA_ENTRIES, 1, is_there).await?;
     let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), &data]);
     check_storage::<PlayersError>(app, network, bytes, store::stored_bytes(&app.db, network, key)).await?;
     let (version, ended) = app

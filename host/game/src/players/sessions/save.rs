@@ -152,7 +152,8 @@ async fn check_room(app: &App, network: NetworkId, save: &SessionSave) -> Result
         }
         Ok(true)
     };
-    check_rows::<PlayersError>(app, network, store::DATA_ENTRIES, save.entries.len() as i64, are_there).await?;
+    let _adding =
+        check_rows::<PlayersError>(app, network, store::DATA_ENTRIES, save.entries.len() as i64, are_there).await?;
     let bytes =
         |(key, data): &(DataKey, JsonText)| row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
     let replaced = async {

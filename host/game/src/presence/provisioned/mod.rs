@@ -47,7 +47,7 @@ pub async fn await_auth(
     let is_there = async {
         Ok(registry::exists(&app.db, network, server).await? || store::exists(&app.db, network, server).await?)
     };
-    check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
+    let _adding = check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
     let saved = store::await_auth(&app.db, network, server, &address.0, &code, app.clock.now()).await?;
     Ok(if saved { Phase::AwaitingAuth } else { Phase::Registered })
 }
@@ -71,7 +71,7 @@ pub async fn put(
     origin: &Origin,
 ) -> Result<ProvisionedServer, ServersError> {
     let is_there = store::exists(&app.db, network, &server);
-    check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
+    let _adding = check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
     let stored = app.db.transaction(async |mut tx| {
         store::lock(&mut tx, network, &server).await?;
         let before = store::find(&mut tx, network, &server).await?;

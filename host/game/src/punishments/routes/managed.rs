@@ -141,6 +141,7 @@ async fn change_punishment(
         reason: body.reason.map(|reason| reason.map(Text::into_string)),
         duration: body.duration_ms,
         evidence: body.evidence.map(|urls| urls.into_iter().map(EvidenceUrl::into_string).collect()),
+        only_shorter: false,
     };
     let changed = edit::edit(&app, caller.network, &caller.origin(&app), id, &terms).await?;
     Ok(Json(ManagedBody::new(&app, changed, app.clock.now())))

@@ -49,7 +49,7 @@ pub(in crate::worlds) async fn open(
         return Ok(opened);
     }
     let is_there = store::worlds::exists(&app.db, network, &request.world);
-    check_rows::<WorldsError>(app, network, store::worlds::WORLDS, 1, is_there).await?;
+    let _adding = check_rows::<WorldsError>(app, network, store::worlds::WORLDS, 1, is_there).await?;
     for _ in 0..ATTEMPTS {
         match lease_new(app, network, request, hub_url, now).await {
             Ok(Leased::New(id)) => return Ok(Opened::Booting { id }),

@@ -64,13 +64,16 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
         let known = store::leases::get(&app.db, network, id).await?;
         return Err(known.map_or(WorldsError::Unknown(id), |_| WorldsError::Ended(id)));
     };
-    let expires_at = now.saturating_add(millis(LINK_TTL));
-    let presigned = app.state::<Blobs>().presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), LINK_TTL).await?;
+    // A link ends with the key that made it.
+    let left = caller.expires_at.map(|end| Duration::from_millis(end.saturating_sub(now).max(0).unsigned_abs()));
+    let ttl = left.map_or(LINK_TTL, |left| left.min(LINK_TTL));
+    let expires_at = now.saturating_add(millis(ttl));
+    let presigned = app.state::<Blobs>().presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), ttl).await?;
     let url = if let Some(url) = presigned {
         url
     } else {
         let key = signing_key(app, link::PURPOSE).await?;
-        own_url(app, network, Access::Put, &blob_key, hub_url, &key)
+        own_url((network, Access::Put, &blob_key), hub_url, &key, expires_at)
     };
     Ok(Upload { url, blob_key, expires_at })
 }
@@ -91,14 +94,19 @@ pub(super) async fn get_url(
 ) -> Result<Option<String>, WorldsError> {
     let Some(snapshot) = store::snapshots::get(tx, network, blob_key).await? else { return Ok(None) };
     if snapshot.file.is_some() {
-        return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, key)));
+        let expires_at = app.clock.now().saturating_add(millis(LINK_TTL));
+        return Ok(Some(own_url((network, Access::Get, blob_key), hub_url, key, expires_at)));
     }
     Ok(app.state::<Blobs>().presign(Method::GET, &BlobKey::snapshot(network, blob_key), LINK_TTL).await?)
 }
 
 /// URL of a snapshot stored by the hub itself.
-fn own_url(app: &App, network: NetworkId, access: Access, blob_key: &str, hub_url: &str, key: &SigningKey) -> String {
-    let expires_at = app.clock.now().saturating_add(millis(LINK_TTL));
+fn own_url(
+    (network, access, blob_key): (NetworkId, Access, &str),
+    hub_url: &str,
+    key: &SigningKey,
+    expires_at: Millis,
+) -> String {
     let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
     format!("{hub_url}/api/worlds/blobs/{}", link::sign(key, &link))
 }

@@ -74,6 +74,11 @@ pub(crate) async fn change_password(
             require_unchanged(&mut tx, &person).await?;
             store::set_password(&mut tx, &who.person, &hashed).await?;
             store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
+            // A mail from before, which somebody else may have read, sets no other password.
+            let folded = &person.email_folded;
+            if let Some(link) = store::latest_link(&mut tx, OPERATOR_NETWORK, LinkKind::Reset, folded).await? {
+                store::delete_link(&mut tx, OPERATOR_NETWORK, &link.link_id).await?;
+            }
             let change = Change::new(Action::PersonPasswordChanged, &who.person);
             Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })

@@ -88,7 +88,7 @@ pub(crate) async fn put_role(
     require_within(Some(caller), scopes)?;
     let (network, origin) = (caller.network, caller.origin(app));
     let is_there = async { Ok(store::get(&app.db, network, name.as_str()).await?.is_some()) };
-    check_rows::<PeopleError>(app, network, store::NETWORK_ROLES, 1, is_there).await?;
+    let _adding = check_rows::<PeopleError>(app, network, store::NETWORK_ROLES, 1, is_there).await?;
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;

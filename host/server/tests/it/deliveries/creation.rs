@@ -64,6 +64,22 @@ on_both! {
         send(&client, 1, payload(16 * 1_024 + 1)).await.expect_error(413, "body_too_large");
     }
 
+    /// Programs that read one fail, and with it all that are offered beside it.
+    async fn payloads_that_programs_cannot_read_are_refused(hub: Hub) {
+        let client = hub.network().await;
+        let send = async |payload: &str| {
+            let body = format!(r#"{{"playerUuid": "{}", "kind": "kit", "reference": "r", "payload": {payload}}}"#, uuid(1));
+            client.send(client.request(Method::POST, PATH).body(body)).await
+        };
+        for payload in [r#"{"x": "\ud800"}"#, r#"["\udfff\ud800"]"#, r#"{"x": 1e400}"#, "[-5e999]"] {
+            send(payload).await.expect_error(400, "invalid_request");
+        }
+        send(r#"{"x": "\ud83d\ude00", "n": 12345678901234567890123}"#).await.expect(201);
+        send(r#"{"n":12345678901234567890123,"x":"\ud83d\ude00"}"#).await.expect_error(409, "reference_used");
+        send(r#"{"x":"\ud83d\ude00","n":12345678901234567890999}"#).await.expect_error(409, "reference_used");
+        send(r#"{"x":"\ud83d\ude00","n":12345678901234567890123}"#).await.expect(200);
+    }
+
     async fn a_reference_stands_for_one_delivery(hub: Hub) {
         let client = playing(&hub).await;
         let order = json!({"reference": "order-1", "payload": {"a": 1, "b": [1.5, null]}, "expiresAt": NOW + 1_000});

@@ -1,10 +1,11 @@
 //! Rights, limits, export and erasure.
 
+use futures_util::future::join_all;
 use hub::limits::Limit;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{PATH, claimed, complete, create, decide, playing, send};
+use super::{PATH, claimed, complete, create, decide, fail, playing, send};
 use crate::limits::hub_with;
 use crate::people::{self, member};
 use crate::servers::{register, uuid};
@@ -31,18 +32,39 @@ async fn open_deliveries_are_bounded(backend: Backend) {
     client.post(&format!("{PATH}/{third}/fail"), json!({"claim": text})).await.expect(200);
     create(&client, 1, json!({})).await;
     // A failed one that is tried again is open again.
+    decide(&client, third, "retry").await.expect_quota("deliveries", 4);
+    decide(&client, 1, "cancel").await.expect(200);
     decide(&client, third, "retry").await.expect_quota("deliveriesPerPlayer", 2);
 }
 
 on_both! {
     async fn a_plan_bounds_the_open_deliveries_of_a_network(hub: Hub) {
-        let (client, operator) = (hub.network().await, hub.operator().await);
+        let (client, operator) = (playing(&hub).await, hub.operator().await);
         operator.post("/api/admin/plans", json!({"name": "small", "limits": {"deliveries": 1}})).await.expect(201);
         let network = client.network.unwrap();
         operator.patch(&format!("/api/admin/networks/{network}"), json!({"plan": "small"})).await.expect(200);
         hub.advance_ms(1_000);
         create(&client, 1, json!({})).await;
         send(&client, 2, json!({})).await.expect_quota("deliveries", 1);
+        // A failed one that is tried again is one more.
+        decide(&client, 1, "cancel").await.expect(200);
+        let failed = create(&client, 1, json!({})).await;
+        let claim = claimed(&client, failed, "a").await;
+        fail(&client, failed, &claim, false).await.expect(200);
+        create(&client, 2, json!({})).await;
+        decide(&client, failed, "retry").await.expect_quota("deliveries", 1);
+    }
+
+    async fn deliveries_at_once_keep_within_the_plan(hub: Hub) {
+        let (client, operator) = (hub.network().await, hub.operator().await);
+        operator.post("/api/admin/plans", json!({"name": "small", "limits": {"deliveries": 5}})).await.expect(201);
+        let network = client.network.unwrap();
+        operator.patch(&format!("/api/admin/networks/{network}"), json!({"plan": "small"})).await.expect(200);
+        hub.advance_ms(1_000);
+        // Each that is refused counts again, while others are not committed yet.
+        let answers = join_all((1..=30).map(|player| send(&client, player, json!({})))).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 5);
+        assert_eq!(client.get("/api/manage/deliveries").await.expect(200)["total"], 5);
     }
 
     async fn keys_and_people_have_their_rights(hub: Hub) {

@@ -254,10 +254,16 @@ on_both! {
         send(&hub, token, Method::POST, path, change("a new password")).await.expect(204);
         get(&hub, token, "/api/manage/keys").await.expect(200);
         get(&hub, other["token"].as_str().unwrap(), "/api/manage/keys").await.expect_error(401, "unauthenticated");
-        // A reset ends after an hour.
+        // A mail from before the change sets no other password.
         hub.advance_ms(60 * 60 * 1_000);
         lost("alex@example.org").await.expect(204);
-        let late = code(&hub, "alex@example.org", 3).await;
+        let early = code(&hub, "alex@example.org", 3).await;
+        let token = sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200)["token"].clone();
+        send(&hub, token.as_str().unwrap(), Method::POST, path, change(PASSWORD)).await.expect(204);
+        reset(&early, "an early password").await.expect_error(400, "unknown_token");
+        // A reset ends after an hour.
+        lost("alex@example.org").await.expect(204);
+        let late = code(&hub, "alex@example.org", 4).await;
         // By itself, not because it is deleted a while later.
         hub.advance_ms(55 * 60 * 1_000);
         reset(&"x".repeat(40), "a new password").await.expect_error(400, "unknown_token");

@@ -88,8 +88,16 @@ on_both! {
         // Reduced.
         appeal(&hub, &ban).await.expect(201);
         hub.advance_ms(1);
+        let id = owner.get("/api/manage/appeals?state=OPEN").await.body["items"][0]["appealId"].clone();
+        let before = owner.get("/api/manage/punishments/1").await.expect(200)["durationMs"].as_i64();
+        if let Some(before) = before {
+            for longer in [before, before + 1] {
+                let longer = json!({"decision": "REDUCE", "durationMs": longer});
+                decide(&owner, &id, longer).await.expect_error(400, "invalid_request");
+            }
+        }
         let reduce = json!({"decision": "REDUCE", "durationMs": 7_200_000});
-        let reduced = decide(&owner, &owner.get("/api/manage/appeals?state=OPEN").await.body["items"][0]["appealId"], reduce).await;
+        let reduced = decide(&owner, &id, reduce).await;
         assert_eq!((&reduced.expect(200)["state"], &reduced.body["decision"]), (&json!("ACCEPTED"), &json!("REDUCE")));
         assert_eq!(events.next_named("PUNISHMENT").await.data["action"], "UPDATED");
         assert_eq!(owner.get("/api/manage/punishments/1").await.expect(200)["expiresAt"], NOW + 7_200_000);

@@ -79,6 +79,10 @@ on_both! {
         report(&owner, 4, 2).await.expect_quota("reports", 2);
         owner.patch("/api/manage/reports/1", json!({"state": "CLOSED"})).await.expect(200);
         report(&owner, 4, 2).await.expect(201);
+        // One that is opened again is one more.
+        owner.patch("/api/manage/reports/1", json!({"state": "OPEN"})).await.expect_quota("reports", 2);
+        owner.patch("/api/manage/reports/2", json!({"state": "CLOSED"})).await.expect(200);
+        owner.patch("/api/manage/reports/1", json!({"state": "OPEN"})).await.expect(200);
     }
 
     async fn an_erased_reporter_leaves_the_report(hub: Hub) {

@@ -59,6 +59,11 @@ on_both! {
         let upload = upload_url(&client, &id).await;
         assert_eq!((&upload["method"], &upload["headers"]), (&json!("PUT"), &json!({})));
         assert_eq!(upload["expiresAt"], crate::support::NOW + 900_000);
+        // It ends with the key that made it.
+        let end = crate::support::NOW + 4_000;
+        let short = client.post("/api/manage/keys", json!({"name": "short", "scopes": ["plugin"], "expiresAt": end})).await;
+        let short = hub.with_key(short.expect(201)["apiKey"].as_str().unwrap());
+        assert_eq!(upload_url(&short, &id).await["expiresAt"], end);
         let key = upload["blobKey"].as_str().unwrap();
         assert!(key.starts_with(&client.network.unwrap().to_string()) && key.ends_with("/1-1"), "{key}");
         // Nothing came yet.

@@ -114,9 +114,11 @@ pub(super) async fn put(
     origin: &Origin,
 ) -> Result<(), ModulesError> {
     let is_there = store::find(&app.db, network, name).await?.is_some();
-    if !is_there {
-        limits::check_rows::<ModulesError>(app, network, ROWS, 1, std::future::ready(Ok(false))).await?;
-    }
+    let _adding = if is_there {
+        None
+    } else {
+        Some(limits::check_rows::<ModulesError>(app, network, ROWS, 1, std::future::ready(Ok(false))).await?)
+    };
     let sealed = secrets::seal_text(app, TABLE.name, value)?;
     let now = app.clock.now();
     app.db

@@ -59,7 +59,7 @@ pub(in crate::modules) async fn set_timer(
         return Err(ApiError::invalid("`at`: must be at most 400 days from now."));
     }
     let is_there = store::exists(&app.db, network, &actor.name, &timer.key);
-    check_rows::<ModulesError>(app, network, store::NETWORK_TIMERS, 1, is_there).await?;
+    let _adding = check_rows::<ModulesError>(app, network, store::NETWORK_TIMERS, 1, is_there).await?;
     let row = TimerRow {
         module: actor.name.clone(),
         timer: timer.key.clone(),
