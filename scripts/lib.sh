@@ -133,6 +133,20 @@ need_namespaces() {
   command -v ip >/dev/null || install_packages iproute2
 }
 
+# Makes a folder for what tests write and prints its path: in memory if there is plenty, because a database for each test costs
+# more on a disk than the test does. Containers often have little of it, or no programs there.
+scratch_folder() {
+  local shared=/dev/shm room memory options
+  room=$(df --output=avail "$shared" 2>/dev/null | tail -n 1)
+  memory=$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo)
+  options=$(findmnt -no OPTIONS -T "$shared" || echo noexec)
+  if [ "${room:-0}" -ge $((4 << 20)) ] && [ "${memory:-0}" -ge $((6 << 20)) ] && [[ ",$options," != *,noexec,* ]]; then
+    mktemp -d -p "$shared" network-hub-tests.XXXXXX
+  else
+    mktemp -d
+  fi
+}
+
 # PostgreSQL refuses to run as root.
 as_postgres() {
   if [ "$(id -u)" -eq 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi

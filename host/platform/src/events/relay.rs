@@ -56,6 +56,8 @@ pub(super) async fn run(app: App) {
             // Not aborted when the hub stops: the next process would publish its events again.
             app.spawn_until_done(run_relay(app.clone(), relay));
         }
+        // A runtime that ends drops what is spawned: the network is due again at once, and without this it never ends.
+        tokio::task::yield_now().await;
     }
 }
 

@@ -65,7 +65,8 @@ impl Backend {
         let template = TEMPLATE.get_or_init(create_template).await;
         let name = format!("{template}_{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let mut server = PgConnection::connect(&server_url()).await.unwrap();
-        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        // Half the processor time of the other strategy, which logs each page.
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY");
         server.execute(AssertSqlSafe(create)).await.unwrap();
         let left = std::mem::take(&mut *LEFT.lock().unwrap());
         for name in left {
