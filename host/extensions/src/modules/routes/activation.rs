@@ -126,8 +126,8 @@ fn caller_of(app: &App, caller: &Caller) -> ChainCaller {
 
 /// Get a module's activation
 ///
-/// Its links at all extension points, whoever made them. The header `ETag` has their revision, for `If-Match` of a change;
-/// 0 if it is in no chain.
+/// Its links at all extension points, whoever made them. The header `ETag` has their revision, for `If-Match` of a
+/// change; 0 if it is in no chain.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/activation", operation_id = "get_module_activation",
     tag = "Modules", security(("apiKey" = ["modules:read"])), params(("name" = String, Path, example = "season")),
     responses((status = 200, body = Activation, headers(("ETag" = String, description = "The links' revision")))))]
@@ -200,8 +200,8 @@ pub(super) async fn delete(
 /// Restore a module's previous activation
 ///
 /// Its links become those before the last activation, deactivation or restoration, in one transaction; other modules stay.
-/// A second call undoes the first. 400 `nothing_to_roll_back` if there was none. With `If-Match` only at that revision of
-/// its links.
+/// A second call undoes the first. 400 `nothing_to_roll_back` if there was none. With `If-Match` only at that revision
+/// of its links.
 #[utoipa::path(post, path = "/api/manage/modules/{name}/activation/rollback", operation_id = "rollback_module_activation",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "season"),
         ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),

@@ -137,7 +137,8 @@ struct ChangePunishment {
 /// Each change is kept in `edits`. A punishment whose new duration is over ends at once; the duration of one that has
 /// ended is 409 `not_active`. Every server gets a `PUNISHMENT` event with the action `UPDATED`.
 ///
-/// With `If-Match` only at that revision, the `ETag` of reading it: else it is 409 `revision_changed` with its terms of now.
+/// With `If-Match` only at that revision, the `ETag` of reading it: else it is 409 `revision_changed` with its terms of
+/// now.
 #[utoipa::path(patch, path = "/api/manage/punishments/{id}", operation_id = "change_punishment", tag = "Punishments",
     security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 42),
         ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
