@@ -264,13 +264,9 @@ impl Guard {
         Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT))
     }
 
-    /// The object as it is now; null if there is none.
-    pub(crate) async fn read(&self, visit: &Visit) -> Result<Value, Refusal> {
-        Ok(self.read_with_revision(visit).await?.0)
-    }
-
-    /// The same with its revision, where it has one. What is not there is at revision 0.
-    async fn read_with_revision(&self, visit: &Visit) -> Result<(Value, Option<String>), Refusal> {
+    /// The object as it is now, null if there is none, with its revision, where it has one. What is not there is at
+    /// revision 0.
+    pub(crate) async fn read_with_revision(&self, visit: &Visit) -> Result<(Value, Option<String>), Refusal> {
         let none = || Some("0".to_owned());
         let (answer, tag) = match visit.get_with_revision(self.route).await {
             Err(refusal) if refusal.status == StatusCode::NOT_FOUND => (Value::Null, none()),

@@ -184,7 +184,8 @@ async fn apply(mut visit: Visit) -> Response {
 /// Activates the module, unless its links changed since the page was made.
 async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     let body = activation_of(&visit.form)?;
-    let (before, now) = (before(&visit.form), chosen(&visit.get(ACTIVATION, &[]).await?));
+    let (now, revision) = visit.get_with_revision(ACTIVATION).await?;
+    let (before, now) = (before(&visit.form), chosen(&now));
     if before != now {
         visit.result = json!({"conflict": conflict(&before, &now, &body)});
         let message = "Somebody changed this meanwhile. Nothing you typed is lost.";
@@ -192,7 +193,8 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     }
     let is_forced = visit.form.get("force").is_some();
     let route = if is_forced { "/api/manage/modules/{name}/activation?force=true" } else { ACTIVATION };
-    visit.send(Method::PUT, route, Some(&body)).await?;
+    // Between this look and the change the revision decides.
+    visit.send_from(Method::PUT, route, Some(&body), revision.as_deref()).await?;
     Ok(())
 }
 

@@ -51,6 +51,7 @@ pub(super) static ACTIONS: &[Action] = &[
         .go("/n/{network}/collections?collection={collection}&id={id}", "Saved"),
     Action::post("/n/{network}/collections/delete", DOCUMENT, &[], COLLECTIONS, "")
         .verb(Verb::Delete)
+        .at_revision()
         .confirm("id")
         .go("/n/{network}/collections?collection={collection}", "Deleted"),
 ];
@@ -108,7 +109,9 @@ async fn collections(visit: &Visit) -> Result<Value, Refusal> {
         or_none(visit.get(&format!("/api/plugin/collections/{collection}/{id}"), &[]).await)?;
     } else if !id.is_empty() {
         let id = encode(id);
-        data["found"] = or_none(visit.get(&format!("/api/plugin/collections/{collection}/{id}"), &[]).await)?;
+        let read = visit.get_with_revision(&format!("/api/plugin/collections/{collection}/{id}")).await;
+        data["revision"] = json!(read.as_ref().ok().and_then(|(_, revision)| revision.as_deref()));
+        data["found"] = or_none(read.map(|(document, _)| document))?;
     } else if !field.is_empty() {
         let field = encode(field);
         let part = [("limit", "50"), ("cursor", visit.query("cursor"))];

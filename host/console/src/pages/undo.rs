@@ -43,6 +43,7 @@ const MESSAGES: Guard = among(
     "key",
 );
 const ROLE: &str = "/api/manage/roles/{name}";
+const WEBHOOK: &str = "/api/manage/webhooks/{webhookId}";
 const PLAN: &str = "/api/admin/plans/{name}";
 
 static KINDS: &[Kind] = &[
@@ -139,11 +140,20 @@ static KINDS: &[Kind] = &[
     Kind {
         action: "network.changed",
         target: &["id"],
-        fields: &["stage", "sessionsRequired", "requireSecondFactor"],
+        fields: &["stage", "sessionsRequired", "requireSecondFactor", "chatHistoryDays"],
         verb: Verb::Patch,
         route: "/api/manage/network",
         deletes: false,
         now: alone("/api/manage/network"),
+    },
+    Kind {
+        action: "webhook.changed",
+        target: &["webhookId"],
+        fields: &["name", "events", "enabled"],
+        verb: Verb::Patch,
+        route: WEBHOOK,
+        deletes: false,
+        now: alone(WEBHOOK),
     },
     Kind {
         action: "plan.changed",
@@ -169,7 +179,9 @@ fn kind_of(entry: &Value, of_hub: bool) -> Option<&'static Kind> {
     let (before, after) = (kind.values(&entry["before"])?, kind.values(&entry["after"])?);
     let is_there = kind.deletes || kind.verb_of_before(entry).is_some();
     let is_of_page = of_hub == kind.route.starts_with("/api/admin/");
-    (is_of_page && is_there && before != after).then_some(kind)
+    // The log has no token of a URL, so that the one before is not known.
+    let is_known = entry["before"]["url"] == entry["after"]["url"];
+    (is_of_page && is_there && is_known && before != after).then_some(kind)
 }
 
 impl Kind {
@@ -204,7 +216,7 @@ impl Kind {
             return Err(Refusal::not_found());
         };
         let Some(method) = self.verb_of_before(entry) else { return Err(Refusal::not_found()) };
-        let now = self.now.read(visit).await?;
+        let (now, revision) = self.now.read_with_revision(visit).await?;
         // The override of a message is the log's value.
         let now = if self.fields == ["value"] { json!({"value": now["override"]}) } else { now };
         let changed = |name: &&&str| before.get(**name) != after.get(**name);
@@ -221,7 +233,7 @@ impl Kind {
             return Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT));
         }
         if method == Method::DELETE {
-            return visit.send(method, self.route, None).await.map(drop);
+            return visit.send_from(method, self.route, None, revision.as_deref()).await.map(drop);
         }
         let is_whole = method == Method::PUT;
         let body: Map<_, _> = self
@@ -234,7 +246,8 @@ impl Kind {
                 _ => None,
             })
             .collect();
-        visit.send(method, self.route, Some(&Value::Object(body))).await.map(drop)
+        // Between this look and the change the revision decides.
+        visit.send_from(method, self.route, Some(&Value::Object(body)), revision.as_deref()).await.map(drop)
     }
 }
 
@@ -286,5 +299,8 @@ mod tests {
         assert!(!can("role.put", json!({"omittedBytes": 5000}), json!({"scopes": []})));
         assert!(!can("plan.changed", json!({"limits": {}}), json!({"limits": {"keys": 1}})), "of another page");
         assert!(!can("key.created", Value::Null, json!({})));
+        let webhook = |name: &str, url: &str| json!({"kind": "WEBHOOK", "name": name, "url": url, "enabled": true});
+        assert!(can("webhook.changed", webhook("a", "https://a"), webhook("b", "https://a")));
+        assert!(!can("webhook.changed", webhook("a", "https://a"), webhook("b", "https://b")), "half of a change");
     }
 }

@@ -36,6 +36,14 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
 #[error("Somebody changed this since revision {}; it is at revision {} now.", .0.expected, .0.revision)]
 pub struct Changed(Box<ChangedValue>);
 
+impl Changed {
+    /// The same for somebody who may not read the value.
+    pub fn without_value(mut self) -> Self {
+        self.0.now = serde_json::Value::Null;
+        self
+    }
+}
+
 impl From<Changed> for ApiError {
     fn from(changed: Changed) -> Self {
         let message = changed.to_string();

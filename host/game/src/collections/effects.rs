@@ -9,6 +9,7 @@ use crate::collections::model::{CollectionName, DocumentId};
 use crate::collections::{service, store};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
+use crate::http::if_match::IfMatch;
 use crate::modules::read_field;
 use crate::values::NetworkId;
 
@@ -38,7 +39,7 @@ pub async fn put(app: &App, network: NetworkId, effect: &PutDocument) -> Result<
     let document: Document = serde_json::from_str(&effect.document)
         .map_err(|error| ApiError::invalid(format!("`document`: must be JSON: {error}.")))?;
     check_expected(app, network, (&collection, &id), effect.expected.as_ref()).await?;
-    service::put(app, network, &collection, &id, document.bounded()?).await?;
+    service::put(app, network, &collection, &id, (document.bounded()?, IfMatch(None))).await?;
     Ok(())
 }
 
@@ -47,6 +48,6 @@ pub async fn delete(app: &App, network: NetworkId, effect: &DeleteDocument) -> R
     let (collection, id): (CollectionName, DocumentId) =
         (read_field("collection", &effect.collection)?, read_field("id", &effect.id)?);
     check_expected(app, network, (&collection, &id), effect.expected.as_ref()).await?;
-    service::delete(app, network, &collection, &id).await?;
+    service::delete(app, network, &collection, &id, IfMatch(None)).await?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The rules of collections.
 
 use axum::http::StatusCode;
+use hub_db::Tx;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -15,6 +16,7 @@ use crate::collections::store::{self, IndexRange};
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
+use crate::http::if_match::{Changed, IfMatch, revision_of};
 use crate::limits::{Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::values::NetworkId;
 
@@ -57,6 +59,9 @@ pub(super) enum CollectionsError {
     /// The collection has another key field.
     #[error("The collection `{0}` already has the key `{1}`, which cannot change.")]
     KeyChanged(CollectionName, FieldPath),
+    /// Changed since its caller read it.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -81,6 +86,7 @@ impl From<CollectionsError> for ApiError {
             E::ValueTooLong(_) => Self::bad_request("index_value_too_long", message),
             E::TypeChanged(..) => Self::bad_request("index_type_changed", message),
             E::KeyChanged(..) => Self::bad_request("key_changed", message),
+            E::Changed(changed) => changed.into(),
             E::Quota(exceeded) => exceeded.into(),
             E::Database(error) => error.into(),
         }
@@ -143,13 +149,33 @@ pub(super) fn parse(doc: &Document) -> Result<Value> {
     serde_json::from_str(doc.as_str()).map_err(|error| CollectionsError::Unreadable(error.to_string()))
 }
 
+/// Revision of a document.
+pub(super) async fn revision(doc: &Document) -> i64 {
+    compute_if(doc.as_str().len() > LARGE_JSON, || revision_of(doc)).await
+}
+
+/// Refuses the change of a document that is another one now; it then stays as it is until the transaction ends.
+async fn check_revision(
+    tx: &mut Tx,
+    network: NetworkId,
+    (collection, id): (&CollectionName, &DocumentId),
+    expected: IfMatch,
+) -> Result<()> {
+    if expected.0.is_some() {
+        // Before the definition is locked for reading: one that is not there yet cannot be locked itself.
+        store::lock_definition(tx, network, collection).await?;
+        expected.check(store::lock_document(tx, network, collection, id).await?.as_ref())?;
+    }
+    Ok(())
+}
+
 /// Stores a document under its id.
 pub(super) async fn put(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     id: &DocumentId,
-    doc: Document,
+    (doc, expected): (Document, IfMatch),
 ) -> Result<Document> {
     let value = compute_if(doc.as_str().len() > LARGE_JSON, || parse(&doc)).await?;
     let is_there = store::exists(&app.db, network, collection, id);
@@ -159,6 +185,7 @@ pub(super) async fn put(
     check_storage::<CollectionsError>(app, network, bytes, replaced).await?;
     app.db
         .transaction(async |mut tx| {
+            check_revision(&mut tx, network, (collection, id), expected).await?;
             let definition = store::lock_definition_shared(&mut tx, network, collection).await?;
             let definition = definition.ok_or_else(|| CollectionsError::UnknownCollection(collection.clone()))?;
             if !index::id_matches(&value, definition.key.as_ref(), id) {
@@ -185,10 +212,12 @@ pub(super) async fn delete(
     network: NetworkId,
     collection: &CollectionName,
     id: &DocumentId,
+    expected: IfMatch,
 ) -> Result<bool> {
     let deleted = app
         .db
         .transaction(async |mut tx| {
+            check_revision(&mut tx, network, (collection, id), expected).await?;
             if store::lock_definition_shared(&mut tx, network, collection).await?.is_none() {
                 return Err(CollectionsError::UnknownCollection(collection.clone()));
             }

@@ -84,6 +84,17 @@ pub(super) async fn lock_definition_shared(
     row.map(CollectionDefinition::try_from).transpose()
 }
 
+const DEFINITION_FOR_UPDATE: Sql = Sql {
+    sqlite: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2",
+    postgres: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2 FOR UPDATE",
+};
+
+/// Locks the definition, if there is one, against [`lock_definition_shared`].
+pub(super) async fn lock_definition(tx: &mut Tx, network: NetworkId, name: &CollectionName) -> Result<(), Error> {
+    let _: Option<DefinitionRow> = tx.query(DEFINITION_FOR_UPDATE).bind(network).bind(name).optional().await?;
+    Ok(())
+}
+
 /// Returns the definition, created if missing, and locks it against [`lock_definition_shared`].
 pub(super) async fn lock_or_create_definition(
     tx: &mut Tx,

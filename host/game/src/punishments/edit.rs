@@ -8,6 +8,7 @@ use crate::audit::{self, Action as AuditAction, Change};
 use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::http::answer::{AnswerBudget, json_size};
+use crate::http::if_match::IfMatch;
 use crate::limits;
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::managed::{Edit, EditedField, ManagedPunishment};
@@ -47,12 +48,20 @@ pub(super) async fn edit(
     network: NetworkId,
     origin: &Origin,
     id: i64,
-    new: &NewTerms,
+    (new, expected): (&NewTerms, IfMatch),
 ) -> Result<ManagedPunishment, PunishmentsError> {
-    app.db.transaction(async |mut tx| edit_in(app, &mut tx, network, origin, id, new).await).await
+    app.db
+        .transaction(async |mut tx| {
+            if expected.0.is_some() {
+                let now = store::lock(&mut tx, network, id).await?.ok_or(PunishmentsError::NotFound(id))?;
+                expected.check(Some(&now.terms()))?;
+            }
+            edit_in(app, &mut tx, network, origin, id, new).await
+        })
+        .await
 }
 
-/// The same as part of a transaction.
+/// The same as part of a transaction, whatever its terms are.
 pub(crate) async fn edit_in(
     app: &App,
     tx: &mut Tx,

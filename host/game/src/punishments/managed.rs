@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::auth::Actor;
 use crate::clock::Millis;
 use crate::http::answer::{AnswerBudget, json_size};
+use crate::http::if_match::revision_of;
 use crate::modules::service::CallTrace;
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::model::Punishment;
@@ -82,6 +83,27 @@ pub(crate) struct ManagedPunishment {
     /// None if they are too long for a list.
     pub(crate) edits: Option<Vec<Edit>>,
     pub(crate) origin: Option<PunishmentOrigin>,
+}
+
+/// What staff change of a punishment.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Terms<'a> {
+    reason: Option<&'a str>,
+    duration_ms: Option<i64>,
+    evidence: &'a [String],
+}
+
+impl ManagedPunishment {
+    pub(super) fn terms(&self) -> Terms<'_> {
+        let Punishment { reason, duration_ms, .. } = &self.punishment;
+        Terms { reason: reason.as_deref(), duration_ms: *duration_ms, evidence: &self.evidence }
+    }
+
+    /// Another one whenever its terms are.
+    pub(super) fn revision(&self) -> i64 {
+        revision_of(&self.terms())
+    }
 }
 
 /// A punishment with its evidence, changes and origin.

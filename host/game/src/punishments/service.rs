@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::clock::Cutoff;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
+use crate::http::if_match::Changed;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::punishments::appeal_code;
 use crate::punishments::body::PunishmentBody;
@@ -45,6 +46,9 @@ pub enum PunishmentsError {
         "In the body, `durationMs`: must be shorter than the punishment's own duration, which counts from its issue."
     )]
     NotShorter,
+    /// Changed since its caller read it.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// The network's review rejected it, for this reason.
     #[error("{0}")]
     Rejected(String),
@@ -65,6 +69,7 @@ impl From<PunishmentsError> for ApiError {
             PunishmentsError::NotShorter => Self::invalid(message),
             PunishmentsError::NotActive => Self::new(StatusCode::CONFLICT, "not_active", message),
             PunishmentsError::Rejected(_) => Self::bad_request("punishment_rejected", message),
+            PunishmentsError::Changed(changed) => changed.into(),
             PunishmentsError::Quota(exceeded) => exceeded.into(),
             PunishmentsError::Database(error) => error.into(),
         }

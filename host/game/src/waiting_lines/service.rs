@@ -16,6 +16,7 @@ use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
 use crate::http::error::ApiError;
+use crate::http::if_match::{Changed, IfMatch, revision_of};
 use crate::limits::{self, Limit, QuotaExceeded};
 use crate::matchmaking::{
     Candidate, MatchRequest, Mode, PlayerContext, are_many, best, check_reservations, decide, offer, player_context,
@@ -42,6 +43,9 @@ pub(super) enum LinesError {
     /// The ticket has ended.
     #[error("The ticket {0} has ended.")]
     Ended(Uuid),
+    /// Changed since its caller read it.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -56,6 +60,7 @@ impl From<LinesError> for ApiError {
         match error {
             LinesError::Unknown(_) => Self::not_found("unknown_ticket", message),
             LinesError::Ended(_) => Self::new(axum::http::StatusCode::CONFLICT, "ticket_ended", message),
+            LinesError::Changed(changed) => changed.into(),
             LinesError::Quota(exceeded) => exceeded.into(),
             LinesError::Database(error) => error.into(),
         }
@@ -341,12 +346,22 @@ impl From<LineSettings> for LoggedSettings {
     }
 }
 
+/// Settings of a line that has some.
+fn shown(settings: LineSettings) -> Option<LoggedSettings> {
+    (settings != LineSettings::default()).then(|| settings.into())
+}
+
+/// Revision of a line's settings; 0 without any.
+pub(super) fn revision(settings: LineSettings) -> i64 {
+    shown(settings).as_ref().map_or(0, revision_of)
+}
+
 /// Sets all settings of a line.
 pub(super) async fn put_line(
     app: &App,
     network: NetworkId,
     mode: &Mode,
-    settings: LineSettings,
+    (settings, expected): (LineSettings, IfMatch),
     origin: &Origin,
 ) -> Result<LineView, LinesError> {
     let (lines, name) = (saving::loaded(app, network).await?, LineName::of(mode));
@@ -354,6 +369,7 @@ pub(super) async fn put_line(
         // One after the other: memory has what the database has.
         let _settings = lines.settings.lock().await;
         let (before, others) = lines.read(|lines| (lines.settings(&name), lines.count_with_settings(&name)));
+        expected.check(shown(before.at(app.clock.now())).as_ref())?;
         if settings != LineSettings::default() {
             limits::check(app, Limit::Lines, others as i64, 1)?;
         }

@@ -52,6 +52,7 @@ impl From<PunishmentsError> for ApplyError {
             PunishmentsError::Database(error) => Self::Database(error),
             PunishmentsError::Unknown(_)
             | PunishmentsError::NotFound(_)
+            | PunishmentsError::Changed(_)
             | PunishmentsError::NotActive
             | PunishmentsError::NotShorter
             | PunishmentsError::Rejected(_) => Self::Database(hub_db::Error::NotFound),

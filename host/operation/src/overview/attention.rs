@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::modules;
 use crate::overview::counts::Waiting;
-use crate::overview::plan;
+use crate::overview::{COUNTED, plan};
 use crate::values::Identifier;
 use crate::{presence, webhooks};
 
@@ -48,6 +48,8 @@ pub(super) enum Kind {
     WebhookDisabled,
     /// A module is skipped, because half of its calls failed. The subject is its extension point and name.
     ModuleSkipped,
+    /// Events have waited for a module for more than a minute.
+    ModuleLagging,
     /// A module did not handle events.
     DeadLetters,
     /// At least 90 % of a limit are used.
@@ -77,7 +79,8 @@ pub(super) struct Item {
     /// Name to show for the subject.
     #[schema(example = "lobby-1")]
     name: Option<String>,
-    /// Number of reports, appeals, deliveries or dead letters, counted up to 1,000; percent of a limit; else 1.
+    /// Number of reports, appeals, deliveries, dead letters or waiting events, counted up to 1,000; percent of a limit;
+    /// else 1.
     #[schema(example = 1)]
     count: i64,
 }
@@ -107,6 +110,10 @@ pub(super) async fn list(app: &App, caller: &Caller) -> Result<Vec<Item>, ApiErr
             let subject = format!("{}/{}", module.point, module.name);
             let name = Some(format!("{} {}", module.name, module.version));
             Item { name, ..Item::new(Kind::ModuleSkipped, Severity::Serious, Some(&subject)) }
+        }));
+        items.extend(modules::service::lagging(app, network, COUNTED).await?.into_iter().map(|backlog| {
+            let item = Item::new(Kind::ModuleLagging, Severity::Warning, Some(&backlog.module));
+            Item { count: backlog.events, ..item.since(Some(backlog.since)) }
         }));
     }
     if caller.scopes.allow(Scope::NetworkManage) {

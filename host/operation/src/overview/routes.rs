@@ -30,8 +30,8 @@ struct Attention {
 
 /// List what needs attention
 ///
-/// Servers that went offline, webhooks that fail, modules that are skipped or left events, limits that are nearly used,
-/// and what waits for an answer. Each caller sees the part that they may read. It is computed with each request: a thing
+/// Servers that went offline, webhooks that fail, modules that are skipped, lag or left events, limits that are nearly
+/// used, and what waits for an answer. Each caller sees the part that they may read. It is computed with each request: a thing
 /// that ended is not listed any more.
 #[utoipa::path(get, path = "/api/manage/attention", tag = "Overview", operation_id = "list_attention",
     security(("apiKey" = ["servers:read", "modules:read", "punishments:manage", "reports:manage", "deliveries:manage",

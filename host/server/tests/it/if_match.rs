@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::servers::uuid;
 use crate::support::{Answer, Client, on_both};
 
 /// A thing that people edit.
@@ -39,6 +40,10 @@ on_both! {
         let webhook = json!({"name": "a", "url": "https://hooks.example.invalid/x", "events": ["CHAT"]});
         let webhook = owner.post("/api/manage/webhooks", webhook).await.expect(201)["webhookId"].as_str().unwrap().to_owned();
         operator.post("/api/admin/plans", json!({"name": "small", "limits": {"keys": 5}})).await.expect(201);
+        let collections = json!({"collections": [{"name": "guilds", "key": "id", "indexes": [{"field": "level", "type": "number"}]}]});
+        owner.post("/api/plugin/collections/register", collections).await.expect(200);
+        let ban = json!({"playerUuid": uuid(3), "playerName": "p3", "type": "BAN", "reason": "x"});
+        let ban = owner.post("/api/plugin/punishments/create", ban).await.expect(200)["id"].clone();
         let put = |path: &str, listed, bodies| Thing { method: Method::PUT, path: path.to_owned(), listed, bodies };
         let patch = |path: &str, bodies| Thing { method: Method::PATCH, ..put(path, None, bodies) };
         let of = |name: &str, values: [Value; 3]| values.map(|value| json!({name: value}));
@@ -46,6 +51,7 @@ on_both! {
         let locales = Some(("/api/manage/localization/locales", ("locale", "de")));
         let first = Some(("/api/manage/localization/locales", ("locale", "en")));
         let currencies = Some(("/api/manage/economy/currencies", ("currencyName", "coins")));
+        let lines = Some(("/api/manage/matchmaking/lines", ("line", "type:arena")));
         let names = || of("displayName", ["a", "b", "c"].map(|name| json!(name)));
         let things = [
             put("/api/manage/localization/messages/en/lobby/welcome", texts, of("value", ["a", "b", "c"].map(|it| json!(it)))),
@@ -55,6 +61,9 @@ on_both! {
             put("/api/manage/roles/helper", None, of("scopes", ["chat:read", "audit:read", "reports:manage"].map(|it| json!([it])))),
             patch("/api/manage/network", of("chatHistoryDays", [1, 2, 3].map(|it| json!(it)))),
             patch(&format!("/api/manage/webhooks/{webhook}"), of("name", ["b", "c", "d"].map(|name| json!(name)))),
+            put("/api/manage/matchmaking/lines/type%3Aarena", lines, of("maxWaiting", [5, 6, 7].map(|most| json!(most)))),
+            patch(&format!("/api/manage/punishments/{ban}"), of("reason", ["a", "b", "c"].map(|why| json!(why)))),
+            put("/api/plugin/collections/guilds/red", None, of("level", [1, 2, 3].map(|it| json!(it)))),
             put("/api/admin/plans/small", None, of("limits", [6, 7, 8].map(|keys| json!({"keys": keys})))),
         ];
         for thing in things {
@@ -77,6 +86,18 @@ on_both! {
             client.send(client.request(thing.method.clone(), &thing.path).json(&thing.bodies[2])).await.expect(200);
             thing.change(client, 0, now).await.expect(409);
         }
+        // A document that somebody changed is not deleted, and its index has what it says.
+        let document = "/api/plugin/collections/guilds/red";
+        let delete = |revision: i64| owner.request(Method::DELETE, document).header("If-Match", revision.to_string());
+        owner.send(delete(1)).await.expect(409);
+        let by = async |level: i64| {
+            let found = owner.get(&format!("/api/plugin/collections/guilds/by/level?value={level}")).await;
+            found.expect(200)["items"].as_array().unwrap().len()
+        };
+        assert_eq!((by(1).await, by(2).await, by(3).await), (0, 0, 1));
+        let tag = owner.get(document).await.headers["etag"].to_str().unwrap().trim_matches('"').parse().unwrap();
+        owner.send(delete(tag)).await.expect(200);
+        owner.get(document).await.expect(404);
         // A text that somebody changed is not taken back.
         let text = "/api/manage/localization/messages/en/lobby/welcome";
         let take_back = |revision: i64| owner.request(Method::DELETE, text).header("If-Match", revision.to_string());

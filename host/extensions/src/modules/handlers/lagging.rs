@@ -48,6 +48,36 @@ pub(super) struct Waiting {
     events: i64,
 }
 
+/// Events that wait for a module.
+#[derive(Clone, Debug)]
+pub struct Backlog {
+    /// Its name.
+    pub module: String,
+    /// Time at which the oldest of them came.
+    pub since: Millis,
+    /// Their number.
+    pub events: i64,
+}
+
+/// Modules of a network whose oldest event came at a time or before, with their events, counted up to `most`. Events of
+/// those that were taken out are to wait.
+async fn backlogs(app: &App, network: NetworkId, latest: Millis, most: i64) -> Result<Vec<Backlog>, Error> {
+    let rows = handlers::list(&app.db, network).await?.into_iter().filter(|row| row.kept_until.is_none());
+    let mut backlogs = vec![];
+    for module in rows.map(|row| row.module) {
+        let first = queue::first(&app.db, network, &module).await?;
+        let Some((_, since)) = first.filter(|(_, since)| *since <= latest) else { continue };
+        let events = queue::count_to(&app.db, network, &module, most).await?;
+        backlogs.push(Backlog { module, since, events });
+    }
+    Ok(backlogs)
+}
+
+/// Modules of a network whose oldest event has waited for more than a minute.
+pub async fn lagging(app: &App, network: NetworkId, most: i64) -> Result<Vec<Backlog>, Error> {
+    backlogs(app, network, app.clock.now().saturating_sub(millis(LAG)), most).await
+}
+
 /// Looks at the handlers of the networks that this node owns.
 pub(super) async fn look(app: App) -> Result<(), Error> {
     let networks = queue::networks(&app.db).await?.into_iter();
@@ -81,23 +111,19 @@ async fn look_at(app: &App, network: NetworkId, waiting: &Mutex<Waiting>) -> Res
         // Nothing of it is to run.
         return Ok(());
     }
-    // Events of those that were taken out are to wait.
-    let rows = handlers::list(&app.db, network).await?.into_iter().filter(|row| row.kept_until.is_none());
-    for row in rows {
-        let Some((_, queued_at)) = queue::first(&app.db, network, &row.module).await? else { continue };
+    for Backlog { module, since, events: lag_events } in backlogs(app, network, Millis::MAX, i64::MAX).await? {
         let (now, moment) = (app.clock.now(), app.clock.moment());
-        let lag_ms = (now - queued_at).max(0);
-        let lag_events = queue::count(&app.db, network, &row.module).await?;
+        let lag_ms = (now - since).max(0);
         {
             let mut waiting = waiting.lock();
             waiting.longest = waiting.longest.max(lag_ms);
             waiting.events += lag_events;
         }
-        let figures = app.state::<Handlers>().network(network).module(&row.module);
+        let figures = app.state::<Handlers>().network(network).module(&module);
         if lag_ms < millis(LAG) || !figures.is_lag_to_be_told(moment) {
             continue;
         }
-        let told = LaggingEvent { module: row.module, lag_ms, lag_events };
+        let told = LaggingEvent { module, lag_ms, lag_events };
         app.db
             .transaction(async |mut tx| {
                 events::publish_in(app, &mut tx, network, EventKind::ModuleLagging, None, &told).await

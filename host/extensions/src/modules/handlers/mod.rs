@@ -43,7 +43,7 @@ pub use state::recount;
 pub(super) use dead_letters::DeadLetterEvent;
 pub use emitted::ModuleEvent;
 pub(super) use lagging::LaggingEvent;
-pub use lagging::collect_metrics;
+pub use lagging::{Backlog, collect_metrics, lagging};
 
 pub(super) use dead_letters::{delete, letter_id, list, retry, retry_all};
 pub(super) use emitted::publish as publish_emitted;

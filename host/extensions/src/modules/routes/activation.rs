@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, StatusCode};
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::Grants;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use crate::auth::{Caller, ModulesRead, ModulesWrite, Unbound};
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch, entity_tag};
 use crate::modules::limits::LinkLimits;
 use crate::modules::model::{Beginning, Instances, Mode, ModuleGrants, OnFailure};
 use crate::modules::routes::points::{ActiveModule, PutChainQuery, Warning, parse_point, to_response, with_handlers};
@@ -96,13 +97,17 @@ impl From<PutLink> for NewLink {
     }
 }
 
+/// An activation, with its revision as `ETag`.
+type Tagged = ([(HeaderName, String); 1], Json<Activation>);
+
 async fn shown(
     app: &App,
     network: NetworkId,
     name: String,
     links: ActiveLinks,
     failed: Option<Vec<FailedTrial>>,
-) -> Result<Json<Activation>, ApiError> {
+) -> Result<Tagged, ApiError> {
+    let tag = entity_tag(service::revision(&links, &name));
     let mut placed = vec![];
     for (point, chain) in links {
         let shown = with_handlers(app, network, to_response(app, point, Some(&chain))).await?;
@@ -112,7 +117,7 @@ async fn shown(
     }
     let warning = |(name, version, message)| Warning { name, version, message };
     let warnings = failed.map(|failed| failed.into_iter().map(warning).collect());
-    Ok(Json(Activation { name, links: placed, warnings }))
+    Ok((tag, Json(Activation { name, links: placed, warnings })))
 }
 
 fn caller_of(app: &App, caller: &Caller) -> ChainCaller {
@@ -121,15 +126,16 @@ fn caller_of(app: &App, caller: &Caller) -> ChainCaller {
 
 /// Get a module's activation
 ///
-/// Its links at all extension points, whoever made them.
+/// Its links at all extension points, whoever made them. The header `ETag` has their revision, for `If-Match` of a
+/// change; 0 if it is in no chain.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/activation", operation_id = "get_module_activation",
     tag = "Modules", security(("apiKey" = ["modules:read"])), params(("name" = String, Path, example = "season")),
-    responses((status = 200, body = Activation)))]
+    responses((status = 200, body = Activation, headers(("ETag" = String, description = "The links' revision")))))]
 pub(super) async fn get(
     ModulesRead(caller): ModulesRead,
     State(app): State<App>,
     Path(name): Path<String>,
-) -> Result<Json<Activation>, ApiError> {
+) -> Result<Tagged, ApiError> {
     let links = service::get(&app, caller.network, &name).await?;
     shown(&app, caller.network, name, links, None).await
 }
@@ -142,18 +148,24 @@ pub(super) async fn get(
 ///
 /// The links stay together: a change of one chain that would part them is 400 `use_activation`. Else as for the chain of an
 /// extension point.
+///
+/// With `If-Match` only at that revision of the links: else it is 409 `revision_changed` with those of now.
 #[utoipa::path(put, path = "/api/manage/modules/{name}/activation", operation_id = "put_module_activation",
     tag = "Modules", security(("apiKey" = ["modules:write"])),
-    params(("name" = String, Path, example = "season"), PutChainQuery), responses((status = 200, body = Activation),
-        (status = 404, body = ErrorBody, description = "No such point")))]
+    params(("name" = String, Path, example = "season"), PutChainQuery,
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = Activation, headers(("ETag" = String, description = "The new revision"))),
+        (status = 404, body = ErrorBody, description = "No such point"),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 pub(super) async fn put(
     Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
     Path(name): Path<String>,
     Query(query): Query<PutChainQuery>,
+    expected: IfMatch,
     Json(body): Json<PutActivation>,
-) -> Result<Json<Activation>, ApiError> {
+) -> Result<Tagged, ApiError> {
     let PutActivation { version, config, grants, from, points } = body;
     let mut links = BTreeMap::new();
     for (point, link) in points {
@@ -161,41 +173,48 @@ pub(super) async fn put(
     }
     let new = NewActivation { version, config: config.unwrap_or_default(), grants, from, points: links };
     let (force, by) = (query.force.unwrap_or_default(), caller_of(&app, &caller));
-    let (links, failed) = service::put(&app, caller.network, &name, new, force, &lease, &by).await?;
+    let (links, failed) = service::put(&app, caller.network, &name, (new, expected), force, &lease, &by).await?;
     shown(&app, caller.network, name, links, Some(failed)).await
 }
 
 /// Deactivate a module
 ///
-/// Takes it out of all chains, in one transaction.
+/// Takes it out of all chains, in one transaction. With `If-Match` only at that revision of its links.
 #[utoipa::path(delete, path = "/api/manage/modules/{name}/activation", operation_id = "delete_module_activation",
-    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "season")),
+    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "season"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
     responses((status = 204, description = "It is in no chain"),
-        (status = 404, body = ErrorBody, description = "It was in none")))]
+        (status = 404, body = ErrorBody, description = "It was in none"),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 pub(super) async fn delete(
     Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
     Path(name): Path<String>,
+    expected: IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    service::delete(&app, caller.network, &name, &lease, &caller_of(&app, &caller)).await?;
+    service::delete(&app, caller.network, (&name, expected), &lease, &caller_of(&app, &caller)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Restore a module's previous activation
 ///
 /// Its links become those before the last activation, deactivation or restoration, in one transaction; other modules stay.
-/// A second call undoes the first. 400 `nothing_to_roll_back` if there was none.
+/// A second call undoes the first. 400 `nothing_to_roll_back` if there was none. With `If-Match` only at that revision
+/// of its links.
 #[utoipa::path(post, path = "/api/manage/modules/{name}/activation/rollback", operation_id = "rollback_module_activation",
-    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "season")),
-    responses((status = 200, body = Activation)))]
+    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "season"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = Activation, headers(("ETag" = String, description = "The new revision"))),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 pub(super) async fn roll_back(
     Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
     Path(name): Path<String>,
-) -> Result<Json<Activation>, ApiError> {
+    expected: IfMatch,
+) -> Result<Tagged, ApiError> {
     let by = caller_of(&app, &caller);
-    let links = service::roll_back(&app, caller.network, &name, &lease, &by).await?;
+    let links = service::roll_back(&app, caller.network, (&name, expected), &lease, &by).await?;
     shown(&app, caller.network, name, links, None).await
 }

@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::audit::Action;
+use crate::auth::Scope;
 use crate::cluster::RequestLease;
+use crate::http::if_match::{IfMatch, revision_of};
 use crate::modules::Modules;
 use crate::modules::limits::{LinkLimits, ModuleLimits};
 use crate::modules::model::{Beginning, Instances, LinkSpec, Mode, OnFailure};
@@ -106,6 +108,30 @@ pub(in crate::modules) async fn get(app: &App, network: NetworkId, name: &str) -
     Ok(active(&chains, name))
 }
 
+/// Revision of a module's links; 0 if it is in no chain.
+pub(in crate::modules) fn revision(links: &ActiveLinks, name: &str) -> i64 {
+    let of = |chain: &ActiveChain| chain.specs.iter().filter(|spec| spec.name == name).cloned().collect();
+    let links: LinksByPoint = links.iter().map(|(point, chain)| (*point, of(chain))).collect();
+    some(&links).map_or(0, revision_of)
+}
+
+/// Links, if there are any.
+fn some(links: &LinksByPoint) -> Option<&LinksByPoint> {
+    Some(links).filter(|links| !links.is_empty())
+}
+
+/// Refuses the change of links that somebody changed since they were read.
+fn check_revision(
+    chains: &NetworkChains,
+    name: &str,
+    caller: &ChainCaller,
+    expected: IfMatch,
+) -> Result<(), ModulesError> {
+    let checked = expected.check(some(&links_of(chains, name)));
+    let may_read = caller.scopes.allow(Scope::ModulesRead);
+    Ok(checked.map_err(|changed| if may_read { changed } else { changed.without_value() })?)
+}
+
 /// Refuses what none of the points has.
 fn check_new(new: &NewActivation) -> Result<(), ModulesError> {
     let invalid = |message: &str| Err(ModulesError::InvalidChain(message.to_owned()));
@@ -148,7 +174,7 @@ pub(in crate::modules) async fn put(
     app: &App,
     network: NetworkId,
     name: &str,
-    new: NewActivation,
+    (new, expected): (NewActivation, IfMatch),
     force: bool,
     lease: &RequestLease,
     caller: &ChainCaller,
@@ -176,6 +202,7 @@ pub(in crate::modules) async fn put(
     let links = points.into_iter().map(link).collect();
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
+    check_revision(&chains, name, caller, expected)?;
     let failed = change(app, network, &chains, (name, links), Action::ChainPut, force, (lease, caller)).await?;
     for (_, chain) in active(&chains, name) {
         chain.close_breakers();
@@ -187,7 +214,7 @@ pub(in crate::modules) async fn put(
 pub(in crate::modules) async fn delete(
     app: &App,
     network: NetworkId,
-    name: &str,
+    (name, expected): (&str, IfMatch),
     lease: &RequestLease,
     caller: &ChainCaller,
 ) -> Result<(), ModulesError> {
@@ -196,6 +223,7 @@ pub(in crate::modules) async fn delete(
     if active(&chains, name).is_empty() {
         return Err(ModulesError::UnknownModule(name.to_owned()));
     }
+    check_revision(&chains, name, caller, expected)?;
     let none = (name, LinksByPoint::new());
     change(app, network, &chains, none, Action::ChainPut, true, (lease, caller)).await.map(drop)
 }
@@ -204,7 +232,7 @@ pub(in crate::modules) async fn delete(
 pub(in crate::modules) async fn roll_back(
     app: &App,
     network: NetworkId,
-    name: &str,
+    (name, expected): (&str, IfMatch),
     lease: &RequestLease,
     caller: &ChainCaller,
 ) -> Result<ActiveLinks, ModulesError> {
@@ -212,6 +240,7 @@ pub(in crate::modules) async fn roll_back(
     let _changing = chains.changing.lock().await;
     let previous = store::previous(&app.db, network, name).await?;
     let previous = previous.ok_or_else(|| ModulesError::NoActivationBefore(name.to_owned()))?;
+    check_revision(&chains, name, caller, expected)?;
     let links = (name, serde_json::from_str(&previous)?);
     change(app, network, &chains, links, Action::ChainRolledBack, true, (lease, caller)).await?;
     Ok(active(&chains, name))

@@ -7,6 +7,7 @@ use hub_sandbox::manifest::Grants;
 use crate::auth::Scope;
 use crate::blobs::BlobError;
 use crate::http::error::{ApiError, ChangedValue, ErrorDetails, NeededGrants};
+use crate::http::if_match::Changed;
 use crate::limits::QuotaExceeded;
 
 /// Names of all points, for a message.
@@ -153,6 +154,9 @@ pub enum ModulesError {
         /// Both chains.
         changed: Box<ChangedValue>,
     },
+    /// The links of a module were changed since its caller read them.
+    #[error(transparent)]
+    Changed(#[from] Changed),
     /// The call is not recorded, or no longer.
     #[error("No recorded call `{0}` of the extension point `{1}` at this hub node.")]
     UnknownCall(String, Point),
@@ -237,6 +241,7 @@ impl From<ModulesError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "revision_changed", message)
                     .details(ErrorDetails { changed: Some(changed), ..ErrorDetails::default() })
             }
+            ModulesError::Changed(changed) => changed.into(),
             ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),
             ModulesError::TooManyUploads => {
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(10)

@@ -15,7 +15,9 @@ mod storing;
 pub(super) mod uploads;
 
 pub use crate::modules::endpoints::address_hash;
-pub use crate::modules::handlers::{LetterPile, collect_metrics, letter_piles, recount as recount_state};
+pub use crate::modules::handlers::{
+    Backlog, LetterPile, collect_metrics, lagging, letter_piles, recount as recount_state,
+};
 pub use breakers::{SkippedModule, breakers, skipped};
 pub use calls::{CallTrace, call, has_chain, traced_call};
 pub(super) use calls::{meter, record_alone, report_opening, take_sample};

@@ -1,6 +1,7 @@
 //! `/api/manage/punishments`: staff's work on punishments.
 
 use axum::extract::State;
+use axum::http::HeaderName;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -11,9 +12,10 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch, entity_tag};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::punishments::edit::{self, BulkRevocation, NewTerms};
-use crate::punishments::managed::{EvidenceUrl, MAX_EVIDENCE, ManagedBody};
+use crate::punishments::managed::{EvidenceUrl, MAX_EVIDENCE, ManagedBody, ManagedPunishment};
 use crate::punishments::service;
 use crate::punishments::store::managed::{Issuer, ListFilter};
 use crate::punishments::{Identity, PunishmentBody, PunishmentDuration, PunishmentKind};
@@ -88,17 +90,27 @@ async fn list_all_punishments(
     Ok(Json(Page::new(items, query.page, query.limit, total)))
 }
 
+/// A punishment, with the revision of its terms as `ETag`.
+type Tagged = ([(HeaderName, String); 1], Json<ManagedBody>);
+
+fn tagged(app: &App, punishment: ManagedPunishment) -> Tagged {
+    let tag = entity_tag(punishment.revision());
+    (tag, Json(ManagedBody::new(app, punishment, app.clock.now())))
+}
+
 /// Read a punishment
+///
+/// The header `ETag` has the revision of its reason, duration and evidence, for `If-Match` of a change.
 #[utoipa::path(get, path = "/api/manage/punishments/{id}", operation_id = "get_punishment", tag = "Punishments",
     security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 1)),
-    responses((status = 200, body = ManagedBody), (status = 404, body = ErrorBody, description = "No such punishment")))]
+    responses((status = 200, body = ManagedBody, headers(("ETag" = String, description = "Revision of its terms"))),
+        (status = 404, body = ErrorBody, description = "No such punishment")))]
 async fn read_punishment(
     PunishmentsManage(caller): PunishmentsManage,
     State(app): State<App>,
     Path(id): Path<i64>,
-) -> Result<Json<ManagedBody>, ApiError> {
-    let punishment = service::managed(&app, caller.network, id).await?;
-    Ok(Json(ManagedBody::new(&app, punishment, app.clock.now())))
+) -> Result<Tagged, ApiError> {
+    Ok(tagged(&app, service::managed(&app, caller.network, id).await?))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -124,16 +136,22 @@ struct ChangePunishment {
 ///
 /// Each change is kept in `edits`. A punishment whose new duration is over ends at once; the duration of one that has
 /// ended is 409 `not_active`. Every server gets a `PUNISHMENT` event with the action `UPDATED`.
+///
+/// With `If-Match` only at that revision, the `ETag` of reading it: else it is 409 `revision_changed` with its terms of
+/// now.
 #[utoipa::path(patch, path = "/api/manage/punishments/{id}", operation_id = "change_punishment", tag = "Punishments",
-    security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 1)),
-    responses((status = 200, body = ManagedBody), (status = 404, body = ErrorBody, description = "No such punishment"),
-        (status = 409, body = ErrorBody, description = "It has ended, so that it has no duration to change")))]
+    security(("apiKey" = ["punishments:manage", "network:manage"])), params(("id" = i64, Path, description = "Id of the punishment", example = 1),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = ManagedBody, headers(("ETag" = String, description = "The new revision"))),
+        (status = 404, body = ErrorBody, description = "No such punishment"),
+        (status = 409, body = ErrorBody, description = "It has ended, so that it has no duration to change, or somebody changed it since the revision of `If-Match`")))]
 async fn change_punishment(
     PunishmentsManage(caller): PunishmentsManage,
     State(app): State<App>,
     Path(id): Path<i64>,
+    expected: IfMatch,
     Json(body): Json<ChangePunishment>,
-) -> Result<Json<ManagedBody>, ApiError> {
+) -> Result<Tagged, ApiError> {
     if body.evidence.as_ref().is_some_and(|evidence| evidence.len() > MAX_EVIDENCE) {
         return Err(ApiError::invalid(format!("In the body, `evidence`: must have at most {MAX_EVIDENCE} URLs.")));
     }
@@ -143,8 +161,7 @@ async fn change_punishment(
         evidence: body.evidence.map(|urls| urls.into_iter().map(EvidenceUrl::into_string).collect()),
         only_shorter: false,
     };
-    let changed = edit::edit(&app, caller.network, &caller.origin(&app), id, &terms).await?;
-    Ok(Json(ManagedBody::new(&app, changed, app.clock.now())))
+    Ok(tagged(&app, edit::edit(&app, caller.network, &caller.origin(&app), id, (&terms, expected)).await?))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

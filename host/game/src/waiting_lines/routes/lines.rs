@@ -11,6 +11,7 @@ use crate::auth::LinesManage;
 use crate::clock::Millis;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::if_match::{IF_MATCH_DESCRIPTION, IfMatch};
 use crate::http::page::{Page, PageQuery};
 use crate::matchmaking::Mode;
 use crate::presence::Count;
@@ -44,18 +45,23 @@ pub(super) struct LineBody {
     /// Maximum number of players who wait; null: none.
     #[schema(example = 500)]
     max_waiting: Option<i64>,
+    /// Changes with the settings, for `If-Match`; 0 without any.
+    #[schema(example = 4_503_599_627_370_i64)]
+    revision: i64,
 }
 
 impl From<LineView> for LineBody {
     fn from(view: LineView) -> Self {
+        let LineView { paused, paused_until, max_waiting, .. } = view;
         Self {
+            revision: service::revision(LineSettings { paused, paused_until, max_waiting }),
             line: view.line.to_string(),
             waiting: view.waiting,
             longest_wait_ms: view.longest_wait,
             eta_ms: view.eta,
-            paused: view.paused,
-            paused_until: view.paused_until,
-            max_waiting: view.max_waiting,
+            paused,
+            paused_until,
+            max_waiting,
         }
     }
 }
@@ -92,14 +98,19 @@ pub(super) struct PutLine {
 /// Change a waiting line
 ///
 /// Sets all its settings; absent ones get their defaults. Tickets that wait stay in the line.
+///
+/// With `If-Match` only at that `revision`: else it is 409 `revision_changed`.
 #[utoipa::path(put, path = "/api/manage/matchmaking/lines/{line}", operation_id = "put_line", tag = "Matchmaking",
     security(("apiKey" = ["lines:manage", "network:manage"])),
-    params(("line" = String, Path, description = "Name of the line, percent-encoded", example = "type:bedwars")),
-    responses((status = 200, body = LineBody)))]
+    params(("line" = String, Path, description = "Name of the line, percent-encoded", example = "type:bedwars"),
+        ("If-Match" = Option<String>, Header, description = IF_MATCH_DESCRIPTION)),
+    responses((status = 200, body = LineBody),
+        (status = 409, body = ErrorBody, description = "Somebody changed it since the revision of `If-Match`")))]
 pub(super) async fn put(
     LinesManage(caller): LinesManage,
     State(app): State<App>,
     Path(line): Path<String>,
+    expected: IfMatch,
     Json(body): Json<PutLine>,
 ) -> Result<Json<LineBody>, ApiError> {
     let mode = mode_of(&line)?;
@@ -112,7 +123,8 @@ pub(super) async fn put(
         paused_until: body.paused_until.filter(|_| paused),
         max_waiting: body.max_waiting.map(|max| i64::from(max.value())),
     };
-    Ok(Json(service::put_line(&app, caller.network, &mode, settings, &caller.origin(&app)).await?.into()))
+    let origin = caller.origin(&app);
+    Ok(Json(service::put_line(&app, caller.network, &mode, (settings, expected), &origin).await?.into()))
 }
 
 fn mode_of(line: &str) -> Result<Mode, ApiError> {

@@ -106,6 +106,58 @@ on_both! {
         viewer.post(&undo, &[("csrf", &csrf), ("entry", &entry), ("force", "1")]).await.expect(403);
     }
 
+    async fn a_document_that_somebody_changed_is_not_deleted(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "o@example.org", "OWNER").await;
+        let collections = json!({"collections": [{"name": "guilds", "key": "id", "indexes": []}]});
+        owner.post("/api/plugin/collections/register", collections).await.expect(200);
+        let document = "/api/plugin/collections/guilds/red";
+        owner.put(document, json!({"level": 1})).await.expect(200);
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "o@example.org").await;
+        let path = format!("/console/n/{name}/collections");
+        let (delete, one) = (format!("{path}/delete"), format!("{path}?collection=guilds&id=red"));
+        let page = browser.get(&one).await.expect(200);
+        owner.put(document, json!({"level": 2})).await.expect(200);
+        browser.submit(&page, &delete, &[("confirm", "red")]).await.expect(409);
+        let saved = browser.submit(&page, &path, &[("doc", "{\"level\": 3}")]).await.expect(409);
+        assert!(saved.has("Before, theirs, yours"), "{}", saved.html);
+        assert_eq!(owner.get(document).await.expect(200), &json!({"level": 2}));
+        let page = browser.get(&one).await.expect(200);
+        browser.submit(&page, &delete, &[("confirm", "red")]).await.expect(303);
+        owner.get(document).await.expect(404);
+    }
+
+    async fn changes_of_webhooks_and_queues_are_undone(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "o@example.org", "OWNER").await;
+        let webhook = json!({"name": "first", "url": "https://hooks.example.invalid/x", "events": ["CHAT"]});
+        let id = owner.post("/api/manage/webhooks", webhook).await.expect(201)["webhookId"].as_str().unwrap().to_owned();
+        let webhook = format!("/api/manage/webhooks/{id}");
+        owner.patch(&webhook, json!({"name": "second", "events": ["CHAT", "PUNISHMENT"]})).await.expect(200);
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "o@example.org").await;
+        let path = format!("/console/n/{name}/audit");
+        let undo = format!("{path}/undo");
+        let page = browser.get(&path).await.expect(200);
+        // Another field, changed since, stays.
+        owner.patch(&webhook, json!({"enabled": false})).await.expect(200);
+        browser.submit(&page, &undo, &[]).await.expect(303);
+        let now = owner.get(&webhook).await.expect(200).clone();
+        assert_eq!((&now["name"], &now["events"], &now["enabled"]), (&json!("first"), &json!(["CHAT"]), &json!(false)));
+        let line = "/api/manage/matchmaking/lines/type%3Aarena";
+        for most in [5, 6] {
+            owner.put(line, json!({"maxWaiting": most})).await.expect(200);
+        }
+        let page = browser.get(&path).await.expect(200);
+        browser.submit(&page, &undo, &[]).await.expect(303);
+        let lines = owner.get("/api/manage/matchmaking/lines").await.expect(200)["items"].clone();
+        assert_eq!(lines[0]["maxWaiting"], 5);
+        // What was changed since is shown, and not overwritten.
+        owner.put(line, json!({"maxWaiting": 9})).await.expect(200);
+        browser.submit(&page, &undo, &[]).await.expect(409);
+    }
+
     async fn a_file_is_imported_by_a_form(hub: Hub) {
         let owner = hub.network().await;
         member(&hub, &owner, "o@example.org", "OWNER").await;

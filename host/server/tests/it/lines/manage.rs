@@ -14,7 +14,7 @@ on_both! {
         let page = client.get(LINES).await.expect(200).clone();
         assert_eq!(page["total"], 1);
         assert_eq!(page["items"][0], json!({"line": "type:arena", "waiting": 3, "longestWaitMs": 5_000, "etaMs": null,
-            "paused": false, "pausedUntil": null, "maxWaiting": null}));
+            "paused": false, "pausedUntil": null, "maxWaiting": null, "revision": 0}));
         // A full line: nobody is replaced, nobody waits.
         let path = format!("{LINES}/type%3Aarena");
         let put = client.put(&path, json!({"maxWaiting": 4})).await.expect(200).clone();

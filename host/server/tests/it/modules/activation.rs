@@ -1,6 +1,7 @@
 //! Activations: all links of a module, changed together.
 
 use hub_sandbox::manifest::embed;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::cli::{fail, succeed};
@@ -64,7 +65,49 @@ async fn prepare(owner: &Client) {
     chain(owner, "events", counter).await.expect(200);
 }
 
+/// The links' revision.
+async fn revision(owner: &Client) -> String {
+    owner.get(ACTIVATION).await.headers["etag"].to_str().unwrap().to_owned()
+}
+
 on_both! {
+    async fn an_activation_is_changed_only_at_its_revision(hub: Hub) {
+        let owner = hub.network().await;
+        prepare(&owner).await;
+        let at = |method: Method, path: &str, revision: &str| owner.request(method, path).header("If-Match", revision);
+        let put = async |version: i64, points: Value, revision: &str| {
+            let body = json!({"version": version, "grants": scopes(), "points": points});
+            owner.send(at(Method::PUT, ACTIVATION, revision).json(&body)).await
+        };
+        let (both, events) = (json!({"events": {}, "schedules": {}}), json!({"events": {}}));
+        assert_eq!(revision(&owner).await, "\"0\"");
+        put(1, both.clone(), "\"0\"").await.expect(200);
+        let first = revision(&owner).await;
+        // Another module in the same chain is no change of this one.
+        owner.delete("/api/manage/modules/counter/activation").await.expect(204);
+        assert_eq!(revision(&owner).await, first);
+        let refused = put(2, events.clone(), "\"0\"").await.expect(409).clone();
+        assert_eq!(refused["code"], "revision_changed");
+        let changed = &refused["changed"];
+        assert_eq!((&changed["expected"], format!("\"{}\"", changed["revision"])), (&json!(0), first.clone()));
+        assert_eq!(changed["now"]["schedules"][0]["version"], 1);
+        let put_at_first = put(2, events.clone(), &first).await;
+        put_at_first.expect(200);
+        let second = revision(&owner).await;
+        assert_eq!(put_at_first.headers["etag"].to_str().unwrap(), second);
+        let rollback = format!("{ACTIVATION}/rollback");
+        owner.send(at(Method::POST, &rollback, &first)).await.expect(409);
+        owner.send(at(Method::DELETE, ACTIVATION, &first)).await.expect(409);
+        assert_eq!(links(&now(&owner).await), [("events", 2)]);
+        owner.send(at(Method::POST, &rollback, &second)).await.expect(200);
+        assert_eq!(links(&now(&owner).await), [("events", 1), ("schedules", 1)]);
+        let third = revision(&owner).await;
+        owner.send(at(Method::DELETE, ACTIVATION, &third)).await.expect(204);
+        // Without the header it is any.
+        activate(&owner, 1, both).await.expect(200);
+        assert_eq!(now(&owner).await["links"].as_array().unwrap().len(), 2);
+    }
+
     async fn all_links_of_a_module_change_together_or_not_at_all(hub: Hub) {
         let owner = hub.network().await;
         prepare(&owner).await;

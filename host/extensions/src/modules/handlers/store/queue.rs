@@ -154,11 +154,25 @@ pub(in crate::modules::handlers) async fn count(
     network: NetworkId,
     module: &str,
 ) -> Result<i64, Error> {
+    count_to(on, network, module, i64::MAX).await
+}
+
+/// The same, counted up to `most`.
+pub(in crate::modules::handlers) async fn count_to(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    module: &str,
+    most: i64,
+) -> Result<i64, Error> {
     let (count,) = on
         .into()
-        .query("SELECT COUNT(*) FROM handler_queue WHERE network_id = $1 AND module = $2")
+        .query(
+            "SELECT COUNT(*) FROM (SELECT seq FROM handler_queue WHERE network_id = $1 AND module = $2 LIMIT $3)
+             AS counted",
+        )
         .bind(network)
         .bind(module)
+        .bind(most)
         .one()
         .await?;
     Ok(count)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use reqwest::Method;
+use serde_json::json;
 
 use super::{activate, vote};
 use crate::event_document::check;
@@ -43,6 +44,10 @@ on_both! {
         let event = told(&hub, &mut events).await;
         let document = async |path| hub.anonymous().get(path).await.expect(200).clone();
         check(&document("/api/openapi.json").await, &document("/api/asyncapi.json").await, &event);
+        // It is among what needs attention, until nothing waits any more.
+        let attention = async || owner.get("/api/manage/attention").await.expect(200)["items"].clone();
+        assert_eq!(attention().await, json!([{"id": "MODULE_LAGGING/counter", "kind": "MODULE_LAGGING", "severity": "WARNING",
+            "since": NOW - 61_000, "subject": "counter", "name": "counter", "count": 1}]));
         let first = event.data;
         assert_eq!((&first["module"], &first["lagEvents"]), (&"counter".into(), &1.into()));
         let lag = first["lagMs"].as_i64().unwrap();
@@ -50,5 +55,7 @@ on_both! {
         // Again, but not before ten minutes have passed.
         let again = told(&hub, &mut events).await.data;
         assert!(again["lagMs"].as_i64().unwrap() >= lag + 600_000, "{again}");
+        hub.app.db.write("UPDATE handler_queue SET queued_at = $1").bind(hub.app.clock.now()).execute().await.unwrap();
+        assert_eq!(attention().await, json!([]));
     }
 }
