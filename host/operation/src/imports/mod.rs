@@ -20,6 +20,7 @@ mod batch;
 mod database;
 mod file;
 mod findings;
+mod forms;
 mod input;
 mod json_guard;
 mod left;

@@ -9,6 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::budget::Budget;
 use crate::imports::database::Database;
+use crate::imports::forms::Expected;
 use crate::imports::input::Input;
 use crate::imports::record::ParseError;
 
@@ -64,11 +65,11 @@ impl SourceFile {
     }
 
     /// Content of a text that is not a database.
-    pub(super) fn text<'f>(&'f self, budget: &'f Budget) -> Result<Input<'f>, ParseError> {
+    pub(super) fn text<'f>(&'f self, budget: &'f Budget, expected: Expected) -> Result<Input<'f>, ParseError> {
         match self.form {
             Form::Zip => Err(ParseError::whole("This is a ZIP archive; import the file in it.")),
             Form::Sqlite => Err(ParseError::whole("This is a SQLite database, which this import does not read.")),
-            Form::Plain | Form::Gzip => Input::text(self.unpacked()?, budget),
+            Form::Plain | Form::Gzip => Input::text(self.unpacked()?, budget, expected),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::budget::{Allowance, Budget};
+use crate::imports::forms::Expected;
 use crate::imports::input::Input;
 use crate::imports::record::{Item, ParseError, Sink};
 
@@ -17,6 +18,7 @@ pub(super) fn budget() -> Budget {
 pub(super) fn read_text(
     read: impl FnOnce(Input<'_>, &mut Sink<'_>) -> Result<(), ParseError>,
     text: &[u8],
+    expected: Expected,
 ) -> Result<Vec<Item>, ParseError> {
     let budget = budget();
     let mut items = vec![];
@@ -24,6 +26,6 @@ pub(super) fn read_text(
         items.push(item);
         Ok(())
     };
-    read(Input::text(text, &budget)?, &mut Sink::new(&budget, &mut receive))?;
+    read(Input::text(text, &budget, expected)?, &mut Sink::new(&budget, &mut receive))?;
     Ok(items)
 }

@@ -27,6 +27,7 @@ const TIME: &str = "%Y-%m-%d %H:%M:%S %z";
 
 /// Entry of a list, before its values are what they must be.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object such as `{\"uuid\": …, \"name\": …}`")]
 struct Entry {
     uuid: Option<String>,
     name: Option<String>,
@@ -37,6 +38,9 @@ struct Entry {
     reason: Option<String>,
     /// Level of an operator.
     level: Option<IgnoredAny>,
+    /// End of a name in the server's cache.
+    #[serde(rename = "expiresOn")]
+    expires_on: Option<IgnoredAny>,
 }
 
 /// Reads a list at the time `now`.
@@ -47,6 +51,7 @@ pub(super) fn read(source: Input<'_>, now: Millis, sink: &mut Sink<'_>) -> Resul
         sink: RefCell::new(sink),
         stopped: RefCell::new(None),
         has_whitelist: Cell::new(false),
+        has_cache: Cell::new(false),
         counts: Cell::new((0, 0)),
         first: RefCell::new(None),
         now,
@@ -68,9 +73,17 @@ pub(super) fn read(source: Input<'_>, now: Millis, sink: &mut Sink<'_>) -> Resul
         }
         _ => {}
     }
-    if list.has_whitelist.get() {
-        let notes = vec![Remark::new("whitelist", "The hub has no whitelist: the players' names are imported.")];
-        sink.send(Item { line: None, record: Record::Table(Category::Sightings), notes })?;
+    let whitelist = ("whitelist", "The hub has no whitelist: the players' names are imported.");
+    let cache = (
+        "usercache.json",
+        "The file is the server's cache of names, which has neither bans nor a whitelist: the players' names are \
+         imported.",
+    );
+    for (is_there, (subject, reason)) in [(list.has_whitelist.get(), whitelist), (list.has_cache.get(), cache)] {
+        if is_there {
+            let notes = vec![Remark::new(subject, reason)];
+            sink.send(Item { line: None, record: Record::Table(Category::Sightings), notes })?;
+        }
     }
     Ok(())
 }
@@ -81,6 +94,8 @@ struct List<'l, 's> {
     /// Reason for which the sink stopped, if it did.
     stopped: RefCell<Option<ParseError>>,
     has_whitelist: Cell<bool>,
+    /// True if entries are of `usercache.json`.
+    has_cache: Cell<bool>,
     /// Numbers of entries that were read, and that cannot be.
     counts: Cell<(u64, u64)>,
     /// Line of the first that cannot be read, and the reason.
@@ -128,7 +143,8 @@ impl List<'_, '_> {
         let name = text(entry.name, LONGEST_NAME);
         let player = || -> Result<PlayerId, String> {
             let uuid = entry.uuid.as_deref().ok_or("`uuid` is missing.")?;
-            uuid.parse().map_err(|_| wrong("uuid", uuid, "no UUID"))
+            let player: PlayerId = uuid.parse().map_err(|_| wrong("uuid", uuid, "no UUID"))?;
+            if player.0.is_nil() { Err(wrong("uuid", uuid, "the UUID of nobody")) } else { Ok(player) }
         };
         if entry.level.is_some() {
             return Err("The entry is of an operator; operators are not imported.".to_owned());
@@ -139,7 +155,8 @@ impl List<'_, '_> {
             || entry.reason.is_some()
             || entry.ip.is_some();
         if !is_ban {
-            self.has_whitelist.set(true);
+            let kind = if entry.expires_on.is_some() { &self.has_cache } else { &self.has_whitelist };
+            kind.set(true);
             let name = Some(name.ok_or("`name` is missing.")?);
             return Ok((Record::Sighting { player: player()?, name, address: None, at: 0 }, vec![]));
         }

@@ -13,7 +13,7 @@ use super::number;
 use super::{Tally, balance, skipped};
 use crate::imports::archive::Archive;
 use crate::imports::findings::NumberFormat;
-use crate::imports::input::not_utf8;
+use crate::imports::forms::not_utf8;
 use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::values::PlayerId;
 
@@ -26,12 +26,17 @@ const DEEPEST: usize = 64;
 pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) -> Result<(), ParseError> {
     let budget = sink.budget();
     let unnamed = Cell::new(0_u64);
+    let is_sheet = Cell::new(false);
     let mut archive = Archive::open(source, budget, |path| {
+        is_sheet.set(is_sheet.get() || matches!(path, "[Content_Types].xml" | "mimetype"));
         let player = player_of(path);
         unnamed.set(unnamed.get() + u64::from(player.is_none() && is_of_name(path)));
         player
     })?;
     let entries = std::mem::take(&mut archive.entries);
+    if entries.is_empty() && is_sheet.get() {
+        return Err(ParseError::whole("This file is a spreadsheet; save the sheet as CSV and import that."));
+    }
     if entries.is_empty() {
         return Err(ParseError::whole(
             "The archive contains no player files such as `userdata/069a79f4-44e9-4726-a5be-fca90e38aaf5.yml`.",
@@ -91,7 +96,8 @@ fn is_of_name(path: &str) -> bool {
 
 /// Player of a file of the archive.
 fn player_of(path: &str) -> Option<PlayerId> {
-    stem_of(path.rsplit(['/', '\\']).next()?)?.parse().ok()
+    let player: PlayerId = stem_of(path.rsplit(['/', '\\']).next()?)?.parse().ok()?;
+    Some(player).filter(|player| !player.0.is_nil())
 }
 
 /// Name of a YAML file without its extension.
@@ -107,41 +113,89 @@ pub(super) struct User {
     npc: bool,
 }
 
+#[cfg(test)]
+impl User {
+    pub(super) fn is_npc_for_tests(&self) -> bool {
+        self.npc
+    }
+}
+
 /// Reads the top-level fields of a player's file. Fails with line and reason.
 pub(super) fn user(text: &str) -> Result<User, (u64, String)> {
-    let (mut user, mut depth, mut key) = (User::default(), 0_usize, None::<String>);
+    let (mut user, mut depth, mut key, mut is_key) = (User::default(), 0_usize, None::<String>, false);
+    let (mut documents, mut has_npc) = (0, false);
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| (line(error.marker().line()), error.info().to_owned()))?;
         let line = line(span.start.line());
+        let refused = |reason: &str| Err((line, reason.to_owned()));
         match event {
+            Event::DocumentStart(..) => {
+                documents += 1;
+                if documents > 1 {
+                    return refused("it has several documents");
+                }
+            }
             Event::MappingStart(..) | Event::SequenceStart(..) => {
                 if depth == 0 && matches!(event, Event::SequenceStart(..)) {
-                    return Err((line, "it is a list".to_owned()));
+                    return refused("it is a list");
+                }
+                if depth == 1 {
+                    refuse_other(key.as_deref(), line, "is no single value")?;
+                    is_key = key.is_none();
                 }
                 depth += 1;
                 if depth > DEEPEST {
-                    return Err((line, "it is nested too deeply".to_owned()));
+                    return refused("it is nested too deeply");
                 }
-                // The content is the value of the key.
+                // The content is the value of the key, or the key itself.
             }
             Event::MappingEnd | Event::SequenceEnd => {
                 depth = depth.saturating_sub(1);
                 if depth == 1 {
-                    key = None;
+                    key = std::mem::take(&mut is_key).then(String::new);
                 }
             }
-            Event::Scalar(value, ..) if depth == 1 => match key.take() {
+            Event::Scalar(value, ..) if depth == 1 => match key.take().as_deref() {
                 None => key = Some(value.into_owned()),
-                Some(key) if key == "money" => user.money = Some((line, value.into_owned())),
-                Some(key) if key == "npc" => user.npc = value == "true",
+                Some("money") => {
+                    if user.money.replace((line, value.into_owned())).is_some() {
+                        return refused("it has `money` twice");
+                    }
+                }
+                Some("npc") => {
+                    if std::mem::replace(&mut has_npc, true) {
+                        return refused("it has `npc` twice");
+                    }
+                    user.npc = truth(&value).ok_or_else(|| (line, "`npc` is neither true nor false".to_owned()))?;
+                }
                 Some(_) => {}
             },
-            Event::Scalar(..) if depth == 0 => return Err((line, "it is not a mapping".to_owned())),
-            Event::Alias(_) if depth == 1 => key = if key.is_some() { None } else { Some(String::new()) },
+            Event::Scalar(..) if depth == 0 => return refused("it is not a mapping"),
+            Event::Alias(_) if depth == 1 => {
+                refuse_other(key.as_deref(), line, "refers to another value")?;
+                key = if key.is_some() { None } else { Some(String::new()) };
+            }
             _ => {}
         }
     }
     Ok(user)
+}
+
+/// Refuses another value of a field than a text of its own.
+fn refuse_other(key: Option<&str>, line: u64, form: &str) -> Result<(), (u64, String)> {
+    match key {
+        Some(key @ ("money" | "npc" | "<<")) => Err((line, format!("`{key}` {form}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Truth value in a YAML file, whose reader in the game server takes all these words. Nothing is false.
+fn truth(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "y" => Some(true),
+        "" | "~" | "null" | "false" | "no" | "off" | "n" => Some(false),
+        _ => None,
+    }
 }
 
 fn line(line: usize) -> u64 {

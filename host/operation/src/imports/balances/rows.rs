@@ -13,11 +13,13 @@ pub(super) struct Rows<'b> {
     source: Input<'b>,
     delimiter: u8,
     line: u64,
+    /// True if the last row has characters between a closing quote and the next delimiter.
+    is_broken: bool,
 }
 
 impl<'b> Rows<'b> {
     pub(super) fn new(source: Input<'b>, delimiter: u8) -> Self {
-        Self { source, delimiter, line: 1 }
+        Self { source, delimiter, line: 1, is_broken: false }
     }
 
     /// Next row that is not empty, with its line.
@@ -37,12 +39,18 @@ impl<'b> Rows<'b> {
         }
     }
 
+    /// True if the last row has a cell that goes on behind its quotes, so that it cannot be told.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
     fn byte(&mut self) -> Result<Option<u8>, ParseError> {
         self.source.next_byte().map_err(|error| unreadable(self.line, &error))
     }
 
     fn row(&mut self) -> Result<Option<Vec<Vec<u8>>>, ParseError> {
         let (first, mut length) = (self.line, 0);
+        self.is_broken = false;
         let (mut cells, mut cell, mut is_quoted, mut was_quoted) = (vec![], vec![], false, false);
         loop {
             let Some(byte) = self.byte()? else {
@@ -84,7 +92,10 @@ impl<'b> Rows<'b> {
                     cells.push(cell);
                     return Ok(Some(cells));
                 }
-                byte => cell.push(byte),
+                byte => {
+                    self.is_broken |= was_quoted && !byte.is_ascii_whitespace();
+                    cell.push(byte);
+                }
             }
         }
     }

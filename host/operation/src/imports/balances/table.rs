@@ -7,7 +7,7 @@ use super::rows::Rows;
 use super::{Tally, balance, skipped};
 use crate::imports::findings::NumberFormat;
 use crate::imports::input::{Input, unreadable};
-use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
+use crate::imports::record::{ParseError, Sink};
 use crate::values::PlayerId;
 
 const DELIMITERS: [u8; 4] = [b';', b'\t', b'|', b','];
@@ -15,6 +15,9 @@ const DELIMITERS: [u8; 4] = [b';', b'\t', b'|', b','];
 const PLAYER_NAMES: [&[&str]; 3] =
     [&["uuid", "player_uuid", "playeruuid", "unique_id", "uniqueid"], &["player_id", "playerid"], &["id"]];
 const AMOUNT_NAMES: [&[&str]; 3] = [&["balance"], &["money", "amount", "bal", "coins", "points"], &["value"]];
+
+/// Reason against a row with `"1"5`.
+const BROKEN: &str = "A cell goes on behind its closing quote.";
 
 /// Positions of the columns, and the width of all rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,21 +41,25 @@ pub(in crate::imports) fn read(
         rows.next()?;
     }
     let Some((line, first)) = rows.next()? else { return Err(ParseError::at(1, "The file is empty.")) };
+    if rows.is_broken() {
+        return Err(ParseError::at(line, BROKEN));
+    }
     let (columns, has_names) = find_columns(&first).map_err(|reason| ParseError::at(line, reason))?;
     let mut table = Table { columns, format, shown, tally: Tally::default() };
     if !has_names {
         table.take(line, &first, sink)?;
     }
     while let Some((line, row)) = rows.next()? {
-        table.take(line, &row, sink)?;
+        if rows.is_broken() {
+            table.skip(line, &row, BROKEN.to_owned(), sink)?;
+        } else {
+            table.take(line, &row, sink)?;
+        }
     }
-    let is_empty = table.tally.is_empty();
-    table.tally.end()?;
-    if is_empty {
-        let notes = vec![Remark::new("table", "It has names of columns and no rows.")];
-        sink.send(Item { line: Some(line), record: Record::Table(Category::Balances), notes })?;
+    if table.tally.is_empty() {
+        return Err(ParseError::at(line, "The table has names of columns and no rows."));
     }
-    Ok(())
+    table.tally.end()
 }
 
 struct Table<'t> {
@@ -66,20 +73,15 @@ impl Table<'_> {
     fn take(&mut self, line: u64, row: &[String], sink: &mut Sink<'_>) -> Result<(), ParseError> {
         let Columns { player, amount, width } = self.columns;
         let named = row.get(player).map_or("", |text| text.trim());
-        let mut skip = |subject: String, reason: String, tally: &mut Tally| {
-            tally.unreadable(line, &reason);
-            sink.send(skipped(line, subject, reason))
-        };
-        let subject = || named.chars().take(80).collect::<String>();
         if row.len() != width {
             let reason = format!(
                 "The row has {} columns, the table {width}; an amount with a decimal comma must be quoted.",
                 row.len()
             );
-            return skip(subject(), reason, &mut self.tally);
+            return self.skip(line, row, reason, sink);
         }
-        let Some(id) = parse(named) else {
-            return skip(subject(), "There is no player UUID.".to_owned(), &mut self.tally);
+        let Some(id) = parse(named).filter(|id| !id.0.is_nil()) else {
+            return self.skip(line, row, "There is no player UUID.".to_owned(), sink);
         };
         let number = number::parse(row.get(amount).map_or("", String::as_str), self.format);
         self.note_format(line, number.shows)?;
@@ -89,8 +91,18 @@ impl Table<'_> {
                 self.tally.read();
                 sink.send(balance(Some(line), subject, id, amount, is_cut))
             }
-            Err(reason) => skip(subject, reason, &mut self.tally),
+            Err(reason) => {
+                self.tally.unreadable(line, &reason);
+                sink.send(skipped(line, subject, reason))
+            }
         }
+    }
+
+    /// Skips a row whose player may be unknown.
+    fn skip(&mut self, line: u64, row: &[String], reason: String, sink: &mut Sink<'_>) -> Result<(), ParseError> {
+        let named = row.get(self.columns.player).map_or("", |text| text.trim());
+        self.tally.unreadable(line, &reason);
+        sink.send(skipped(line, named.chars().take(80).collect(), reason))
     }
 
     /// Refuses a file that writes its amounts in two formats.

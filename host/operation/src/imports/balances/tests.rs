@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::{read_essentials, read_table};
 use crate::economy::Amount;
 use crate::imports::findings::NumberFormat;
+use crate::imports::forms::Expected;
 use crate::imports::record::{Item, ParseError, Record, Sink};
 use crate::imports::testing::{budget, read_text};
 
@@ -12,9 +13,9 @@ const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 fn table(text: &[u8]) -> Result<Vec<Item>, ParseError> {
     let mut shown = NumberFormat::Unknown;
-    read_text(|input, sink| read_table(input, NumberFormat::Unknown, &mut shown, sink), text)?;
+    read_text(|input, sink| read_table(input, NumberFormat::Unknown, &mut shown, sink), text, Expected::Table)?;
     let known = shown;
-    read_text(|input, sink| read_table(input, known, &mut shown, sink), text)
+    read_text(|input, sink| read_table(input, known, &mut shown, sink), text, Expected::Table)
 }
 
 /// Amounts of the rows, and reasons of those that are skipped.
@@ -76,6 +77,40 @@ fn a_row_of_another_width_is_skipped() {
     assert_eq!(found[2], "7");
     let none = amounts(&format!("uuid,balance\n{STEVE},1234,56\n")).unwrap_err();
     assert!(none.contains("None of its 1 rows"), "{none}");
+}
+
+#[test]
+fn a_cell_behind_its_quotes_is_no_amount() {
+    let text = format!(
+        "uuid,balance\n{STEVE},\"1\"5\n{STEVE}, \"7\" \r\n\"{STEVE}\" ,\"8\"\n00000000-0000-0000-0000-000000000000,9\n"
+    );
+    let found = amounts(&text).unwrap();
+    assert!(found[0].contains("closing quote") && found[3].contains("no player UUID"), "{found:?}");
+    assert_eq!(found[2], "8");
+    assert!(amounts(&format!("\"uuid\"x,balance\n{STEVE},1\n")).unwrap_err().contains("closing quote"));
+    assert!(amounts("uuid,balance\n").unwrap_err().contains("no rows"));
+}
+
+#[test]
+fn a_players_file_that_says_two_things_is_skipped() {
+    for (text, part) in [
+        ("money: '5'\nmoney: '6'\n", "`money` twice"),
+        ("money: '5'\n---\nmoney: '6'\n", "several documents"),
+        ("npc: false\nnpc: true\n", "`npc` twice"),
+        ("npc: perhaps\n", "neither true nor false"),
+        ("a: &a '5'\nmoney: *a\n", "`money` refers to another value"),
+        ("money:\n  a: 1\n", "`money` is no single value"),
+        ("money: [5]\n", "`money` is no single value"),
+        ("a: &a {money: '5'}\n<<: *a\n", "`<<` refers"),
+    ] {
+        let (_, reason) = super::essentials::user(text).unwrap_err();
+        assert!(reason.contains(part), "{text}: {reason}");
+    }
+    for (npc, expected) in [("True", true), ("yes", true), ("'true'", true), ("off", false), ("", false), ("~", false)]
+    {
+        let user = super::essentials::user(&format!("money: '5'\nnpc: {npc}\n? [a]\n: money\nb: '6'\n")).unwrap();
+        assert_eq!(user.is_npc_for_tests(), expected, "{npc}");
+    }
 }
 
 #[test]

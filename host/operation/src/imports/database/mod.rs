@@ -10,6 +10,7 @@ mod store;
 use std::collections::HashMap;
 
 use crate::budget::Exhausted;
+use crate::imports::forms::Expected;
 use crate::imports::input::Input;
 use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::imports::source::{Form, SourceFile};
@@ -84,7 +85,9 @@ pub(super) fn read_tables(
     };
     let FoundTables { tables: found, missing_end } = match file.form {
         Form::Sqlite => FoundTables { tables: file.database()?.read(wanted, budget, &mut take)?, missing_end: None },
-        Form::Plain | Form::Gzip => read_dump(Input::text(file.unpacked()?, budget)?, wanted, &mut take)?,
+        Form::Plain | Form::Gzip => {
+            read_dump(Input::text(file.unpacked()?, budget, Expected::Dump)?, wanted, &mut take)?
+        }
         Form::Zip => return Err(ParseError::whole("This is a ZIP archive; import the dump in it.")),
     };
     report(wanted, &found, sink)?;

@@ -11,10 +11,14 @@ use crate::imports::text::{Charset, decode_windows_1252, hexadecimal};
 use crate::punishments::IpAddress;
 use crate::values::PlayerId;
 
-/// 9999-12-31: later times mean forever.
+/// 9999-12-31: later times are in another unit.
 pub(in crate::imports) const LATEST: Millis = 253_402_214_400_000;
 /// 2009-01-01: before the game, so that an earlier time is in another unit.
 pub(in crate::imports) const EARLIEST: Millis = 1_230_768_000_000;
+
+/// Nobody's UUID.
+const NIL: &str = "00000000-0000-0000-0000-000000000000";
+const NIL_WITHOUT_HYPHENS: &str = "00000000000000000000000000000000";
 
 /// Value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +151,11 @@ impl<'r> Row<'r> {
         if nobody.iter().any(|word| text.eq_ignore_ascii_case(word)) {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|_| wrong(column, &text, "no UUID"))
+        let player: PlayerId = text.parse().map_err(|_| wrong(column, &text, "no UUID"))?;
+        if player.0.is_nil() {
+            return Err(wrong(column, &text, "the UUID of nobody"));
+        }
+        Ok(Some(player))
     }
 
     /// Bytes of a binary column: as they are, or as PostgreSQL writes them.
@@ -162,13 +170,13 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// UUID in a binary column of 16 bytes, or in a text.
+    /// UUID in a binary column of 16 bytes, or in a text; none if it is of zeros, which stands for nobody.
     pub(in crate::imports) fn binary_uuid(&self, column: &str) -> Result<Option<PlayerId>, String> {
         let Some(bytes) = self.bytes(column)? else { return Ok(None) };
         if let Ok(bytes) = <[u8; 16]>::try_from(bytes.as_slice()) {
-            return Ok(Some(PlayerId(uuid::Uuid::from_bytes(bytes))));
+            return Ok(Some(PlayerId(uuid::Uuid::from_bytes(bytes))).filter(|player| !player.0.is_nil()));
         }
-        self.player(column, &[])
+        self.player(column, &[NIL, NIL_WITHOUT_HYPHENS])
     }
 
     /// Address in a text; none if the column is empty or has one of the words that stand for none.
@@ -199,7 +207,7 @@ pub(in crate::imports) fn wrong(column: &str, value: &str, what: &str) -> String
 /// Time in a database's format, with an offset or in UTC, or in milliseconds.
 pub(in crate::imports) fn time(text: &str) -> Option<Millis> {
     if let Ok(ms) = text.parse::<i64>() {
-        return (0..LATEST).contains(&ms).then_some(ms);
+        return (EARLIEST..LATEST).contains(&ms).then_some(ms);
     }
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(at.as_millisecond());

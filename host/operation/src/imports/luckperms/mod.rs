@@ -9,6 +9,7 @@ mod node;
 mod shorthand;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
@@ -19,6 +20,7 @@ use serde_json::json;
 use crate::budget::Budget;
 use crate::clock::Millis;
 use crate::config_documents::DocumentImport;
+use crate::imports::balances::PlayerSet;
 use crate::imports::findings::Findings;
 use crate::imports::input::Input;
 use crate::imports::json_guard::{JsonGuard, json_error};
@@ -34,6 +36,8 @@ const TRACKS: &str = "luckperms-tracks";
 /// Maximum number of groups in a track, and of bytes of their names.
 const MOST_OF_TRACK: usize = 1_000;
 const LONGEST_TRACK: usize = 64 * 1024;
+/// Memory of a name beside its text.
+const NAME: usize = 64;
 
 /// Reads an unpacked export at the time `now`.
 pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut Sink<'_>) -> Result<(), ParseError> {
@@ -46,6 +50,7 @@ pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut 
         known,
         now,
         taken: Cell::new((0, 0, 0)),
+        has_read: Cell::new(false),
     };
     let failure = guard.failure();
     let mut deserializer = serde_json::Deserializer::from_reader(guard);
@@ -55,6 +60,14 @@ pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut 
     }
     let taken = reading.taken.get();
     read.map_err(|error| json_error(&error, &failure, "a LuckPerms export"))?;
+    if !reading.has_read.get() {
+        let found = taken.0 + taken.1 + taken.2;
+        return Err(ParseError::whole(if found == 0 {
+            "The export has no groups, tracks or users; create it with `/lp export`.".to_owned()
+        } else {
+            format!("None of its {found} groups, tracks and users has a name that the hub can take.")
+        }));
+    }
     for (count, category, subject) in [(taken.0, Category::Groups, "groups"), (taken.2, Category::Players, "users")] {
         if count == 0 {
             let notes = vec![Remark::new(subject, format!("The export has no {subject}."))];
@@ -76,11 +89,14 @@ struct Reading<'r, 's> {
     now: Millis,
     /// Numbers of groups, tracks and users.
     taken: Cell<(u64, u64, u64)>,
+    /// True once one of them was no skipped one.
+    has_read: Cell<bool>,
 }
 
 impl Reading<'_, '_> {
     fn take<E: de::Error>(&self, line: u64, record: Record, notes: Vec<Remark>) -> Result<(), E> {
         let (groups, tracks, users) = self.taken.get();
+        self.has_read.set(self.has_read.get() || !matches!(record, Record::Skipped(_)));
         self.taken.set(match record.category() {
             Category::Groups => (groups + 1, tracks, users),
             Category::Tracks => (groups, tracks + 1, users),
@@ -95,9 +111,10 @@ impl Reading<'_, '_> {
         E::custom(message)
     }
 
-    fn group<E: de::Error>(&self, name: &str, line: u64, holder: Holder) -> Result<(), E> {
+    fn group<E: de::Error>(&self, name: &str, line: u64, holder: Holder, note: Option<Remark>) -> Result<(), E> {
         let (display_name, chat_prefix) = (holder.display_name(), holder.prefix());
         let mut notes = holder.notes;
+        notes.extend(note);
         let Ok(id) = name.parse::<Identifier>() else {
             let subject = format!("group {:?}", node::short(name));
             notes.push(Remark::new(subject, "Invalid group name."));
@@ -113,11 +130,16 @@ impl Reading<'_, '_> {
         self.take(line, Record::Group(group), notes)
     }
 
-    fn user<E: de::Error>(&self, uuid: &str, line: u64, user: Body) -> Result<(), E> {
+    fn user<E: de::Error>(&self, uuid: &str, line: u64, user: Body, note: Option<Remark>) -> Result<(), E> {
         let player: PlayerId =
             uuid.parse().map_err(|_| E::custom(format_args!("a user's key `{}` is not a UUID", node::short(uuid))))?;
         let Body { holder, primary_group } = user;
         let mut notes = holder.notes;
+        notes.extend(note);
+        if player.0.is_nil() {
+            notes.push(Remark::new(format_args!("user {player}"), "It is the UUID of nobody."));
+            return self.take(line, Record::Skipped(Category::Players), notes);
+        }
         let primary = primary_group.unwrap_or_else(|| DEFAULT_GROUP.to_owned());
         if holder.parents.len() > 1 && holder.parents.contains_key(&primary) {
             let weight = |group: &str| self.known.weight(group);
@@ -139,7 +161,7 @@ impl Reading<'_, '_> {
     }
 
     /// The hub promotes nobody along a track, but plugins may: it becomes a document that they read.
-    fn track<E: de::Error>(&self, name: &str, line: u64, groups: &[String]) -> Result<(), E> {
+    fn track<E: de::Error>(&self, name: &str, line: u64, groups: &[String], note: Option<Remark>) -> Result<(), E> {
         let subject = format!("track {}", node::short(name));
         let Ok(namespace) = name.parse::<Identifier>() else {
             let remark = Remark::new(subject, "Invalid track name.");
@@ -151,7 +173,35 @@ impl Reading<'_, '_> {
              promotes nobody along a track."
         );
         let track = DocumentImport { group, namespace, doc: json!({"groups": groups}) };
-        self.take(line, Record::Track(track), vec![Remark::new(subject, reason)])
+        let notes = std::iter::once(Remark::new(subject, reason)).chain(note).collect();
+        self.take(line, Record::Track(track), notes)
+    }
+
+    /// Notes that a user is there a second time.
+    fn note_user<E: de::Error>(&self, players: &mut PlayerSet, uuid: &str) -> Result<Option<Remark>, E> {
+        let Ok(player) = uuid.parse::<PlayerId>() else { return Ok(None) };
+        let is_new = players.insert(player, self.budget);
+        let is_new = is_new.map_err(|exhausted| self.stop::<E>(ParseError::exhausted(exhausted)))?;
+        let reason = "The file has this user twice; both are read, one after the other.";
+        Ok((!is_new).then(|| Remark::new(format_args!("user {player}"), reason)))
+    }
+
+    /// Notes that a name is there a second time.
+    fn note_name<E: de::Error>(
+        &self,
+        names: &mut HashSet<String>,
+        name: &str,
+        kind: &str,
+    ) -> Result<Option<Remark>, E> {
+        let name = name.to_lowercase();
+        if names.contains(&name) {
+            let reason = "The file has this name twice, perhaps in another case; both are read, one after the other.";
+            return Ok(Some(Remark::new(format_args!("{kind} {}", node::short(&name)), reason)));
+        }
+        let within = self.budget.memory(NAME + name.len());
+        within.map_err(|exhausted| self.stop::<E>(ParseError::exhausted(exhausted)))?;
+        names.insert(name);
+        Ok(None)
     }
 }
 
@@ -166,7 +216,7 @@ impl<'de> Visitor<'de> for ExportVisitor<'_, '_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut is_export = false;
+        let mut sections = [false; 3];
         while let Some(key) = map.next_key::<String>()? {
             let section = match key.as_str() {
                 "groups" => Section::Groups,
@@ -180,10 +230,12 @@ impl<'de> Visitor<'de> for ExportVisitor<'_, '_, '_> {
                     continue;
                 }
             };
-            is_export = true;
+            if std::mem::replace(&mut sections[section as usize], true) {
+                return Err(de::Error::custom(format_args!("it has `{}` twice", node::short(&key))));
+            }
             map.next_value_seed(SectionSeed(self.0, section))?;
         }
-        if is_export { Ok(()) } else { Err(de::Error::custom("there are neither `groups` nor `users`")) }
+        if sections.contains(&true) { Ok(()) } else { Err(de::Error::custom("there are neither `groups` nor `users`")) }
     }
 }
 
@@ -214,24 +266,28 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self(reading, section) = self;
+        let (mut names, mut players) = (HashSet::new(), PlayerSet::default());
         while let Some(name) = map.next_key::<String>()? {
             let line = reading.line.get();
             match section {
                 Section::Groups => {
                     let subject = format!("group {}", node::short(&name));
                     let seed = BodySeed { reading, subject, is_group: true };
+                    let note = reading.note_name(&mut names, &name, "group")?;
                     let body = map.next_value_seed(seed)?;
-                    reading.group(&name.to_lowercase(), line, body.holder)?;
+                    reading.group(&name.to_lowercase(), line, body.holder, note)?;
                 }
                 Section::Tracks => {
                     let Track { groups: TrackGroups(groups) } = map.next_value()?;
-                    reading.track(&name.to_lowercase(), line, &groups)?;
+                    let note = reading.note_name(&mut names, &name, "track")?;
+                    reading.track(&name.to_lowercase(), line, &groups, note)?;
                 }
                 Section::Users => {
                     let subject = format!("user {}", node::short(&name));
                     let seed = BodySeed { reading, subject, is_group: false };
                     let body = map.next_value_seed(seed)?;
-                    reading.user(&name, line, body)?;
+                    let note = reading.note_user(&mut players, &name)?;
+                    reading.user(&name, line, body, note)?;
                 }
             }
         }
@@ -309,6 +365,7 @@ impl<'de> Visitor<'de> for BodySeed<'_, '_, '_> {
         let (mut holder, mut primary_group) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
+                "nodes" if holder.is_some() => return Err(de::Error::duplicate_field("nodes")),
                 "nodes" => {
                     let empty = Holder::new(self.subject.clone(), self.is_group, self.reading.now);
                     holder = Some(map.next_value_seed(NodesSeed(self.reading, empty))?);

@@ -5,12 +5,15 @@
 //! name also become those of the hub's group.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 use super::shorthand::{self, Expanded};
 use crate::budget::{Budget, Exhausted};
 use crate::clock::Millis;
+use crate::imports::database::{LATEST, wrong};
 use crate::imports::record::Remark;
 use crate::permissions::{Node, PermissionContext, PermissionWorld};
 use crate::values::Identifier;
@@ -28,6 +31,7 @@ const EVERYWHERE: &str = "global";
 
 /// Node as in the file.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "a node")]
 pub(super) struct RawNode {
     key: String,
     value: bool,
@@ -35,11 +39,40 @@ pub(super) struct RawNode {
     #[serde(default)]
     expiry: Option<i64>,
     #[serde(default)]
-    context: Option<BTreeMap<String, OneOrMany>>,
+    context: Option<Contexts>,
+}
+
+/// Contexts by name, each of which is there once.
+#[derive(Debug)]
+struct Contexts(BTreeMap<String, OneOrMany>);
+
+impl<'de> Deserialize<'de> for Contexts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ContextsVisitor;
+        impl<'de> Visitor<'de> for ContextsVisitor {
+            type Value = Contexts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("contexts by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Contexts, A::Error> {
+                let mut contexts = BTreeMap::new();
+                while let Some((name, values)) = map.next_entry::<String, OneOrMany>()? {
+                    let told = short(&name);
+                    if contexts.insert(name, values).is_some() {
+                        return Err(de::Error::custom(format_args!("a node has the context `{told}` twice")));
+                    }
+                }
+                Ok(Contexts(contexts))
+            }
+        }
+        deserializer.deserialize_map(ContextsVisitor)
+    }
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a text or a list of texts")]
 enum OneOrMany {
     One(String),
     Many(Vec<String>),
@@ -123,10 +156,13 @@ impl Holder {
             return refused("The hub does not support regular expressions as nodes.");
         }
         let expires_at = raw.expiry.map(|seconds| seconds.saturating_mul(1_000));
+        if let Some(expiry) = raw.expiry.filter(|_| expires_at.is_some_and(|at| at >= LATEST)) {
+            return Ok(Err(wrong("expiry", &expiry.to_string(), "no time in seconds")));
+        }
         if expires_at.is_some_and(|at| at <= self.now) {
             return refused("The node has expired.");
         }
-        let scope = match read_scope(raw.context.as_ref()) {
+        let scope = match read_scope(raw.context.as_ref().map(|contexts| &contexts.0)) {
             Ok(scope) => scope,
             Err(reason) => return Ok(Err(reason)),
         };

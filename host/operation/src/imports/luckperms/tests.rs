@@ -3,12 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::imports::forms::Expected;
 use crate::imports::testing::{budget, read_text};
 
 const NOW: Millis = 1_000_000;
 
 fn read_all(text: &[u8]) -> Result<Vec<Item>, ParseError> {
-    read_text(|input, sink| read(input, NOW, &Findings::default(), sink), text)
+    read_text(|input, sink| read(input, NOW, &Findings::default(), sink), text, Expected::LuckPerms)
 }
 
 fn group(nodes: &str) -> GroupImport {
@@ -29,7 +30,8 @@ fn a_sink_that_stops_stops_the_reader() {
         Err(ParseError::Stopped)
     };
     let mut sink = Sink::new(&budget, &mut receive);
-    let stopped = read(Input::text(text.as_bytes(), &budget).unwrap(), NOW, &Findings::default(), &mut sink);
+    let stopped =
+        read(Input::text(text.as_bytes(), &budget, Expected::LuckPerms).unwrap(), NOW, &Findings::default(), &mut sink);
     assert_eq!((stopped, count), (Err(ParseError::Stopped), 1));
 }
 
@@ -118,6 +120,47 @@ fn what_the_hub_cannot_say_is_noted() {
     let items = items.unwrap();
     assert_eq!(items[0].notes.len(), 5, "{:?}", items[0].notes);
     assert!(matches!(&items[0].record, Record::Player { nodes, .. } if nodes.is_empty()));
+}
+
+#[test]
+fn keys_that_are_there_twice_are_told() {
+    let refused = |text: &str| match read_all(text.as_bytes()) {
+        Err(ParseError::Wrong { message, .. }) => message,
+        other => panic!("{text}: {other:?}"),
+    };
+    for (text, part) in [
+        (r#"{"groups": {"g": {"nodes": [{"key": "a", "value": true}], "nodes": []}}}"#, "duplicate field `nodes`"),
+        (r#"{"groups": {"g": {"nodes": []}}, "groups": {}}"#, "`groups` twice"),
+        (
+            r#"{"groups": {"g": {"nodes": [{"key": "a", "value": true, "context": {"server": "a", "server": "b"}}]}}}"#,
+            "context `server` twice",
+        ),
+        (r#"{"groups": {}, "tracks": {}, "users": {}}"#, "no groups, tracks or users"),
+        (r#"{"groups": {" ": {"nodes": []}}}"#, "None of its 1 groups"),
+        (r#"{"groups": {"g": {"nodes": [null]}}}"#, "expected a node"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(part), "{text}: {message}");
+    }
+    let user = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
+    let text = format!(
+        r#"{{"groups": {{"g": {{"nodes": []}}, "h": {{"nodes": []}}, "G": {{"nodes": []}}}},
+            "users": {{"{user}": {{"nodes": []}}, "{}": {{"nodes": []}}}}}}"#,
+        user.to_uppercase()
+    );
+    let notes: Vec<_> = read_all(text.as_bytes()).unwrap().into_iter().map(|item| item.notes).collect();
+    assert!(notes[..2].iter().all(Vec::is_empty) && notes[3].is_empty(), "{notes:?}");
+    assert!(notes[2][0].reason.contains("name twice") && notes[4][0].reason.contains("user twice"), "{notes:?}");
+}
+
+#[test]
+fn an_expiry_in_another_unit_is_none_for_ever() {
+    let text = r#"{"groups": {"g": {"nodes": [{"key": "a", "value": true, "expiry": 1700000000000},
+        {"key": "b", "value": true, "expiry": 9223372036854775807}, {"key": "c", "value": true, "expiry": 2000}]}}}"#;
+    let items = read_all(text.as_bytes()).unwrap();
+    assert_eq!(items[0].notes[0].reason, "`expiry` is no time in seconds: `1700000000000`.");
+    assert_eq!(items[0].notes.len(), 2, "{:?}", items[0].notes);
+    assert!(matches!(&items[0].record, Record::Group(group) if group.nodes.len() == 1));
 }
 
 proptest! {

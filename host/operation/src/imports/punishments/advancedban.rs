@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::raw::{End, RawPunishment, Source, is_in_seconds, name, required};
+use super::raw::{End, RawPunishment, Source, expiry, name, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
@@ -21,6 +21,8 @@ const TABLES: [TableSpec; 2] = [
     TableSpec { name: "punishments", required: REQUIRED, optional: OPTIONAL, category: Category::Punishments },
     TableSpec { name: "punishmenthistory", required: REQUIRED, optional: OPTIONAL, category: Category::Punishments },
 ];
+/// End of a punishment for ever.
+const FOREVER: i64 = -1;
 /// Memory of a key.
 const KEY: usize = 200;
 
@@ -77,10 +79,7 @@ fn punishment(row: &Row<'_>) -> Result<RawPunishment, Skip> {
         return Err(Skip::Unreadable(wrong("start", &issued_at.to_string(), "no time in milliseconds")));
     }
     let end = required("end", row.integer("end")?)?;
-    // One in another unit would have ended long ago.
-    if kind != PunishmentKind::Kick && is_in_seconds(end) {
-        return Err(Skip::Unreadable(wrong("end", &end.to_string(), "no time in milliseconds")));
-    }
+    let expires_at = if kind == PunishmentKind::Kick { None } else { expiry("end", end, end == FOREVER)? };
     let id = required("uuid", row.text("uuid")?)?;
     let target = if is_address {
         Target::Address(required("uuid", row.address("uuid", &[])?)?)
@@ -98,7 +97,7 @@ fn punishment(row: &Row<'_>) -> Result<RawPunishment, Skip> {
         reason: row.text("reason")?,
         issuer: Actor { player: None, name: name(row, "operator")? },
         issued_at,
-        expires_at: (end > 0 && end < LATEST).then_some(end),
+        expires_at,
         address: None,
         end: End::Open,
     })

@@ -54,7 +54,7 @@ pub(super) fn read(
             "victims" => {
                 let victim = Victim {
                     kind: required("type", row.integer("type")?)?,
-                    player: row.binary_uuid("uuid")?.filter(|player| !player.0.is_nil()),
+                    player: row.binary_uuid("uuid")?,
                     address: address(row)?,
                 };
                 victims.by_id.insert(required("id", row.integer("id")?)?, victim);
@@ -114,7 +114,7 @@ fn punishment(row: &Row<'_>, known: &Findings, widens_scopes: bool, now: Millis)
         None if !known.is_complete => return Ok((Record::Skipped(Category::Punishments), notes)),
         None => return Err(Skip::Unreadable("Its victim is not in the file.".to_owned())),
     };
-    let operator = row.binary_uuid("operator")?.filter(|player| !player.0.is_nil());
+    let operator = row.binary_uuid("operator")?;
     let end = if victims.open.contains(&id) || kind == PunishmentKind::Kick {
         End::Open
     } else if expires_at.is_some_and(|at| at <= now) {

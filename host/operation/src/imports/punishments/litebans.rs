@@ -6,7 +6,7 @@
 //! banned_by_uuid, banned_by_name, removed_by_…, time, until, server_scope, ipban, ipban_wildcard, active`, and
 //! `litebans_history` with `date, name, uuid, ip`.
 
-use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, Source, cut, is_in_seconds, name, required};
+use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, Source, cut, expiry, name, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
@@ -15,6 +15,7 @@ use crate::imports::reader::ReadRequest;
 use crate::imports::record::{Category, ParseError, Record, Remark, Sink};
 use crate::imports::source::SourceFile;
 use crate::punishments::{Actor, ImportedRevocation, PunishmentKind, Target};
+use crate::values::PlayerId;
 
 const OPTIONAL: &[&str] = &[
     "ip",
@@ -138,14 +139,15 @@ impl Reading<'_> {
             }
             None => {
                 let nobody = || Skip::Unsupported("There is neither a player UUID nor an address.".to_owned());
-                (Target::Address(address()?.ok_or_else(nobody)?), None)
+                let address = address()?.ok_or_else(nobody)?;
+                if !ip_based {
+                    let reason = "There is no player UUID, and `ipban` says that it does not cover the address.";
+                    return Err(Skip::Unsupported(reason.to_owned()));
+                }
+                (Target::Address(address), None)
             }
         };
-        // One in another unit would have ended long ago.
-        if kind != PunishmentKind::Kick && is_in_seconds(until) {
-            return Err(Skip::Unreadable(wrong("until", &until.to_string(), "no time in milliseconds")));
-        }
-        let expires_at = (until > 0 && until < LATEST).then_some(until);
+        let expires_at = if kind == PunishmentKind::Kick { None } else { expiry("until", until, until <= 0)? };
         let punishment = RawPunishment {
             key: id.to_string(),
             source: Source::Row,
@@ -182,7 +184,8 @@ impl Reading<'_> {
 /// Person who acted: `…_uuid` is `CONSOLE` for the console.
 fn actor(row: &Row<'_>, column: &str) -> Result<Actor, Skip> {
     // Some versions wrote names and other words there, which only say that it was nobody with a UUID.
-    let player = row.text(&format!("{column}_uuid"))?.and_then(|text| text.parse().ok());
+    let player = row.text(&format!("{column}_uuid"))?.and_then(|text| text.parse::<PlayerId>().ok());
+    let player = player.filter(|player| !player.0.is_nil());
     Ok(Actor { player, name: name(row, &format!("{column}_name"))? })
 }
 

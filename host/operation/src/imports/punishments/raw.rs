@@ -1,7 +1,7 @@
 //! Punishments between a row and the hub's record.
 
 use crate::clock::Millis;
-use crate::imports::database::{EARLIEST, Row, Skip};
+use crate::imports::database::{EARLIEST, LATEST, Row, Skip, wrong};
 use crate::imports::record::{Record, Remark, SourceKey};
 use crate::punishments::{
     Actor, ImportedPunishment, ImportedRevocation, IpAddress, PunishmentKind, PunishmentState, Target,
@@ -86,9 +86,16 @@ impl RawPunishment {
     }
 }
 
-/// True for a time that is none of these years in milliseconds, but one in seconds.
-pub(super) fn is_in_seconds(time: i64) -> bool {
-    (EARLIEST / 1_000..EARLIEST).contains(&time)
+/// End of a punishment in milliseconds; none for ever, which is a word of its tool or the greatest number. One in
+/// another unit, or a duration, would have ended long ago or never end.
+pub(super) fn expiry(column: &str, end: i64, is_forever: bool) -> Result<Option<Millis>, Skip> {
+    if is_forever || end == i64::MAX {
+        return Ok(None);
+    }
+    match end {
+        EARLIEST..LATEST => Ok(Some(end)),
+        _ => Err(Skip::Unreadable(wrong(column, &end.to_string(), "no time in milliseconds"))),
+    }
 }
 
 pub(super) fn cut(text: &str, longest: usize) -> String {

@@ -2,6 +2,7 @@
 
 use crate::imports::balances::{self, PlayerSet};
 use crate::imports::findings::Findings;
+use crate::imports::forms::Expected;
 use crate::imports::model::ImportKind;
 use crate::imports::reader::ReadRequest;
 use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
@@ -18,8 +19,8 @@ pub(super) fn parse(
 ) -> Result<(), ParseError> {
     let (now, budget) = (request.created_at, sink.budget());
     match request.kind {
-        ImportKind::LuckPerms => luckperms::read(file.text(budget)?, now, known, sink),
-        ImportKind::Vanilla => vanilla::read(file.text(budget)?, now, sink),
+        ImportKind::LuckPerms => luckperms::read(file.text(budget, Expected::LuckPerms)?, now, known, sink),
+        ImportKind::Vanilla => vanilla::read(file.text(budget, Expected::Lists)?, now, sink),
         ImportKind::LiteBans | ImportKind::AdvancedBan | ImportKind::LibertyBans | ImportKind::BanManager => {
             punishments::read(file, request, known, findings, sink)
         }
@@ -51,6 +52,9 @@ fn parse_balances(
         ImportKind::PlayerPoints => balances::read_player_points(file, &request.options, sink),
         ImportKind::XConomy => balances::read_xconomy(file, &request.options, sink),
         _ if file.form == Form::Zip => balances::read_essentials(file.raw()?, sink),
-        _ => balances::read_table(file.text(sink.budget())?, known.numbers, &mut findings.numbers, sink),
+        _ => {
+            let table = file.text(sink.budget(), Expected::Table)?;
+            balances::read_table(table, known.numbers, &mut findings.numbers, sink)
+        }
     }
 }

@@ -3,7 +3,9 @@
 
 mod dialect;
 mod escapes;
+mod ids;
 mod lexer;
+mod taken_back;
 mod value;
 
 use std::collections::HashMap;
@@ -12,6 +14,7 @@ use crate::imports::database::row::{Cell, Row};
 use crate::imports::database::spec::{FoundTable, RowSink, Wanted};
 use crate::imports::input::Input;
 use crate::imports::record::ParseError;
+use ids::Ids;
 use lexer::{LONGEST, Lexer, Token};
 
 /// Maximum number of columns of a table.
@@ -30,19 +33,25 @@ pub(super) fn read_dump(
     wanted: &Wanted<'_>,
     sink: &mut RowSink<'_>,
 ) -> Result<FoundTables, ParseError> {
-    let mut dump = Dump { lexer: Lexer::new(source)?, wanted, tables: HashMap::new() };
+    let mut dump =
+        Dump { lexer: Lexer::new(source)?, wanted, tables: HashMap::new(), ids: HashMap::new(), has_open_rows: false };
     while let Some(token) = dump.lexer.next()? {
         match &token {
             Token::Symbol(b';') => {}
             token if token.is_word("create") => dump.create()?,
             token if token.is_word("insert") || token.is_word("replace") => dump.insert(sink)?,
             token if token.is_word("copy") => dump.copy(sink)?,
+            token if token.is_word("merge") => dump.merge()?,
             token if token.is_word("set") => dump.set()?,
             token if token.is_word("commit") => {
                 dump.lexer.note_commit();
+                dump.has_open_rows = false;
                 dump.skip_statement()?;
             }
+            token if token.is_word("rollback") => dump.rollback()?,
             token if token.is_word("update") || token.is_word("delete") => dump.change()?,
+            token if token.is_word("truncate") => dump.truncate()?,
+            token if token.is_word("drop") => dump.drop_tables()?,
             token if token.is_word("delimiter") => dump.skip_delimited()?,
             _ => dump.skip_statement()?,
         }
@@ -55,6 +64,10 @@ struct Dump<'d> {
     wanted: &'d Wanted<'d>,
     /// Wanted tables found so far.
     tables: HashMap<String, FoundTable>,
+    /// Ids of their rows.
+    ids: HashMap<String, Ids>,
+    /// True if rows were read since the last COMMIT.
+    has_open_rows: bool,
 }
 
 impl Dump<'_> {
@@ -168,7 +181,8 @@ impl Dump<'_> {
                 Token::Text(name) => String::from_utf8_lossy(&name).into_owned(),
                 _ => return self.error("Missing table name."),
             };
-            let next = self.token()?;
+            // The last statement needs no end.
+            let next = self.lexer.next()?.unwrap_or(Token::Symbol(b';'));
             if next != Token::Symbol(b'.') {
                 return Ok((name.to_lowercase(), next));
             }
@@ -233,6 +247,8 @@ impl Dump<'_> {
             let message = format!("A row of `{table}` has {} values for {} columns.", cells.len(), columns.len());
             return Err(ParseError::at(self.lexer.line(), message));
         }
+        self.note_id(table, columns, cells)?;
+        self.has_open_rows = true;
         let row = Row::new(table, columns, cells, Some(line), self.lexer.charset());
         let taken = sink(&row)?;
         if let Some(found) = self.tables.get_mut(table) {
@@ -346,27 +362,6 @@ impl Dump<'_> {
             }
             tokens.push(token);
         }
-    }
-
-    /// Reads after `UPDATE` or `DELETE`, which no tool writes for a table's rows, but a log of statements has: rows that were
-    /// read may not be true any more.
-    fn change(&mut self) -> Result<(), ParseError> {
-        let mut token = self.token()?;
-        while ["from", "only", "low_priority", "ignore", "quick"].iter().any(|word| token.is_word(word)) {
-            token = self.token()?;
-        }
-        if !matches!(token, Token::Word(_) | Token::Name(_) | Token::Text(_)) {
-            return if token == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() };
-        }
-        let (table, next) = self.table_name_from(token)?;
-        // An empty table is as it was before.
-        if self.tables.get(&table).is_some_and(FoundTable::has_rows) {
-            return self.error(&format!(
-                "The file changes rows of the table `{table}` after it inserted them, as no dump does; import a dump of the \
-                 database as it is."
-            ));
-        }
-        if next == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() }
     }
 
     /// Reads after `COPY`: PostgreSQL's rows, one per line.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::imports::database::spec::{TableSpec, Taken};
+use crate::imports::forms::Expected;
 use crate::imports::record::Category;
 use crate::imports::testing::budget;
 
@@ -19,7 +20,7 @@ fn read(dump: &[u8]) -> Result<Read, ParseError> {
     let mut rows = vec![];
     let budget = budget();
     let wanted = Wanted { tool: "LiteBans", prefix: "litebans_", tables: &TABLES };
-    read_dump(Input::text(dump, &budget)?, &wanted, &mut |row| {
+    read_dump(Input::text(dump, &budget, Expected::Dump)?, &wanted, &mut |row| {
         rows.push((row.table.to_owned(), row.line.unwrap(), row.cells_for_tests()));
         Ok(Taken::Read)
     })?;
@@ -43,7 +44,7 @@ fn number(number: &str) -> Cell {
 fn read_tables(dump: &str) -> Result<FoundTables, ParseError> {
     let budget = budget();
     let wanted = Wanted { tool: "LiteBans", prefix: "litebans_", tables: &TABLES };
-    read_dump(Input::text(dump.as_bytes(), &budget)?, &wanted, &mut |_| Ok(Taken::Read))
+    read_dump(Input::text(dump.as_bytes(), &budget, Expected::Dump)?, &wanted, &mut |_| Ok(Taken::Read))
 }
 
 #[test]
@@ -76,12 +77,37 @@ fn rows_that_the_file_changes_afterwards_are_refused() {
         "update LOW_PRIORITY IGNORE `db`.`litebans_bans` SET id = 2;",
         "delete FROM `litebans_bans` WHERE id = 1",
         "delete quick from LITEBANS_BANS;",
+        "TRUNCATE TABLE `litebans_bans`;",
+        "truncate other, public.litebans_bans",
+        "DROP TABLE other, litebans_bans;",
+        "DROP TABLE IF EXISTS `litebans_bans`;",
+        "DROP ALL OBJECTS;",
+        "ROLLBACK;",
+        "REPLACE INTO `litebans_bans` VALUES (1);",
+        "INSERT INTO `litebans_bans` (id) VALUES (2), (1) ON DUPLICATE KEY UPDATE id = 3;",
+        "MERGE INTO litebans_bans VALUES (3);",
     ] {
         match read(format!("{dump}{change}").as_bytes()) {
-            Err(ParseError::Wrong { line: Some(7), message }) => assert!(message.contains("changes rows"), "{message}"),
+            Err(ParseError::Wrong { line: Some(7), message }) => {
+                let told = ["changes rows", "empties", "drops", "ROLLBACK", "row 1 of", "Only INSERT"];
+                assert!(told.iter().any(|part| message.contains(part)), "{message}");
+            }
             other => panic!("{change}: {other:?}"),
         }
     }
+    // Nothing was read of those, or it is kept.
+    for other in [
+        "TRUNCATE other;",
+        "DROP TABLE other;",
+        "DROP INDEX litebans_bans;",
+        "COMMIT;\nROLLBACK;",
+        "MERGE INTO x VALUES (1);",
+    ] {
+        assert_eq!(read(format!("{dump}{other}").as_bytes()).unwrap().len(), 1, "{other}");
+    }
+    let replacing = "-- MySQL dump\nTRUNCATE `litebans_bans`;\nREPLACE INTO `litebans_bans` (id) VALUES (1),(2);\n\
+        REPLACE INTO `litebans_bans` (id) VALUES (3);\nREPLACE INTO `litebans_history` (id) VALUES (1);\n";
+    assert_eq!(read(replacing.as_bytes()).unwrap().len(), 4);
 }
 
 #[test]
@@ -157,7 +183,7 @@ fn bits_and_bytes_are_read_as_every_option_writes_them() {
             let mut flags = vec![];
             let budget = budget();
             let wanted = Wanted { tool: "LiteBans", prefix: "litebans_", tables: &TABLES };
-            read_dump(Input::text(dump.as_bytes(), &budget).unwrap(), &wanted, &mut |row| {
+            read_dump(Input::text(dump.as_bytes(), &budget, Expected::Dump).unwrap(), &wanted, &mut |row| {
                 flags.push(row.flag("b").unwrap());
                 Ok(Taken::Read)
             })

@@ -54,6 +54,12 @@ fn a_row_that_says_nothing_sensible_is_skipped() {
         // In seconds, it would have ended in 1970.
         [("until", "1900000000")],
         [("time", "1700000000")],
+        // A duration, and microseconds.
+        [("until", "86400000")],
+        [("until", "1")],
+        [("until", "1700000009000000")],
+        [("until", "253402214400000")],
+        [("uuid", "00000000-0000-0000-0000-000000000000")],
         [("uuid", "#offline#")],
         [("uuid", "069a79f4")],
         [("active", "maybe")],
@@ -67,7 +73,13 @@ fn a_row_that_says_nothing_sensible_is_skipped() {
     assert!(punishment(&[("ip", "203.0.113"), ("ipban", "1")]).is_err());
     assert!(punishment(&[("ip", "203.0.113")]).is_ok(), "its address is not used");
     assert_eq!(punishment(&[("until", "9223372036854775807")]).unwrap().expires_at, None);
-    assert_eq!(punishment(&[("until", "1")]).unwrap().expires_at, Some(1_800_000_000_001));
+    assert_eq!(punishment(&[("until", "1700000000000")]).unwrap().expires_at, Some(1_800_000_000_001));
+    assert!(punishment(&[("active", "0"), ("removed_by_date", "1700000000")]).is_err(), "in seconds");
+    let address = [("uuid", ""), ("ip", "203.0.113.9")];
+    assert!(punishment(&address).is_err(), "the row does not cover it");
+    assert!(punishment(&[address[0], address[1], ("ipban", "1")]).is_ok());
+    let issuer = punishment(&[("banned_by_uuid", "00000000-0000-0000-0000-000000000000")]).unwrap().issuer;
+    assert_eq!(issuer.player, None);
 }
 
 #[test]
