@@ -5,7 +5,7 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// What the shop sells.
+    /// Packages that the shop sells, by their ids.
     pub(crate) products: Vec<Product>,
     /// Tells the network of each purchase.
     pub(crate) announce: bool,

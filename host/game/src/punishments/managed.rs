@@ -85,7 +85,7 @@ pub(crate) struct ManagedPunishment {
     pub(crate) origin: Option<PunishmentOrigin>,
 }
 
-/// What staff change of a punishment.
+/// Terms of a punishment that staff change.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Terms<'a> {

@@ -41,7 +41,7 @@ pub(in crate::modules) struct LaggingEvent {
     lag_events: i64,
 }
 
-/// What waits in all networks.
+/// Events that wait, in all networks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
     longest: Millis,

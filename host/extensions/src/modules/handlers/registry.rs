@@ -23,7 +23,7 @@ pub(in crate::modules) struct Handlers {
     due: Mutex<HashSet<NetworkId>>,
     /// Notified when there is one.
     pub(super) wake: Notify,
-    /// What waits for handlers, as of the last look.
+    /// Events that wait for handlers, as of the last look.
     pub(super) waiting: Mutex<Waiting>,
     /// Networks whose schedules and timers a task runs, and whether it is to look again.
     serving: Mutex<HashMap<NetworkId, bool>>,

@@ -84,7 +84,7 @@ fn rows_that_the_file_changes_afterwards_are_refused() {
         "DROP ALL OBJECTS;",
         "ROLLBACK;",
         "REPLACE INTO `litebans_bans` VALUES (1);",
-        "INSERT INTO `litebans_bans` (id) VALUES (2), (1) ON DUPLICATE KEY UPDATE id = 3;",
+        "insert INTO `litebans_bans` (id) VALUES (2), (1) ON DUPLICATE KEY UPDATE id = 3;",
         "MERGE INTO litebans_bans VALUES (3);",
     ] {
         match read(format!("{dump}{change}").as_bytes()) {

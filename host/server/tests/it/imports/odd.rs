@@ -137,7 +137,7 @@ on_both! {
             assert!(failed["error"]["message"].as_str().unwrap().contains(message), "{failed}");
         }
         assert_eq!(active(&owner, 1).await, 0);
-        // As `mysqldump --replace` and phpMyAdmin's option to empty tables before write it.
+        // Dumps as `mysqldump --replace` and phpMyAdmin's option to empty tables before write them.
         let replacing = bans(&[row, ban(2, 2, NOW, -1)]).replace("INSERT INTO", "TRUNCATE TABLE `litebans_bans`;\nREPLACE INTO");
         let done = import(&owner, "kind=litebans", replacing).await;
         assert_eq!(counts(&done, "PUNISHMENTS"), [2, 0, 0, 0], "{done}");
