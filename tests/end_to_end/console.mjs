@@ -42,7 +42,7 @@ async function fill() {
   let players = [];
   while (players.length < 2) players = (await call("GET", "/api/plugin/players?limit=2")).items;
   const [player, reporter] = players.map((it) => it.uuid);
-  await call("POST", "/api/plugin/reports", { reporterUuid: reporter, playerUuid: player, reason: "Insults in chat", serverId: "lobby-eu" });
+  const { reportId } = await call("POST", "/api/plugin/reports", { reporterUuid: reporter, playerUuid: player, reason: "Insults in chat", serverId: "lobby-eu" });
   const mute = await call("POST", "/api/plugin/punishments/create", { playerUuid: reporter, type: "MUTE", reason: "Spam", durationMs: 3_600_000, issuerName: "Tobi" });
   if (mute.appealCode) await call("POST", `/api/public/appeals/${mute.appealCode}`, { text: "It was my brother.", contact: "steve@example.org" });
   await call("POST", "/api/plugin/deliveries", { playerUuid: player, kind: "kit", payload: { kit: "starter" }, reference: "order-4711" });
@@ -74,7 +74,7 @@ async function fill() {
     while (state === "COMPILING") ({ state } = await call("GET", `/api/manage/modules/${name}/${version}`));
     await call("PUT", `/api/manage/modules/${name}/activation`, { version, grants, points: { [point]: {} } });
   }
-  return { player, webhookId };
+  return { player, webhookId, reportId };
 }
 
 // A container has no user for the sandbox.
@@ -135,7 +135,7 @@ async function signIn(page, email) {
 }
 
 // Work of people, from end to end.
-async function journeys(player, webhookId) {
+async function journeys(player, webhookId, reportId) {
   const press = (page, selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
   const text = (page) => page.$eval("main", (main) => main.innerText);
   const open = async (email, view = views[0]) => {
@@ -152,7 +152,7 @@ async function journeys(player, webhookId) {
   assert.equal(new URL(phone.page.url()).pathname, "/console/n/demo/reports");
   const bans = await call("GET", `/api/plugin/punishments/player/${player}`);
   assert.ok(bans.some((ban) => ban.type === "BAN" && ban.issuerName === "Tobi"), JSON.stringify(bans));
-  assert.equal((await call("GET", "/api/manage/reports/1")).state, "CLOSED");
+  assert.equal((await call("GET", `/api/manage/reports/${reportId}`)).state, "CLOSED");
   // The appeal of another is accepted, and the mute is over.
   await phone.page.goto(`${url}/console/n/demo/appeals`);
   // Not under the bar at the bottom of a phone.
@@ -341,7 +341,7 @@ async function journeys(player, webhookId) {
 }
 
 try {
-  const { player, webhookId } = await fill();
+  const { player, webhookId, reportId } = await fill();
   for (const view of views) {
     const context = await browser.createBrowserContext();
     const page = await visit(context, view);
@@ -386,7 +386,7 @@ try {
 
   await context.close();
 
-  await journeys(player, webhookId);
+  await journeys(player, webhookId, reportId);
   assert.deepEqual(problems, []);
   console.log(`console: ${seen} pages and the work of a moderator, an owner and the operator without a violation`);
 } finally {
