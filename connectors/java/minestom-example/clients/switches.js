@@ -106,8 +106,9 @@ class Carrier {
     this.discardedAtSave = this.discarded;
   }
 
-  async run(total) {
-    while (this.switches < total) {
+  /** Goes on until all have done enough: whoever stopped in a full arena would leave the last one no place to go. */
+  async run(isEnough) {
+    while (!isEnough()) {
       if (this.isLost) await this.recover();
       else await pick([() => this.buy(), () => this.discard(), () => this.move(), () => this.move()])();
     }
@@ -116,7 +117,6 @@ class Carrier {
 
 /** Makes at least `total` switches, a kill of a server among them; the players are in the network already. */
 export async function switches(network, players, total, tell) {
-  const each = Math.ceil(total / players.length);
   const carriers = [];
   for (const player of players) {
     const purse = { currency: "coins", amount: 100_000, reason: "for the switches", exact: true };
@@ -143,7 +143,7 @@ export async function switches(network, players, total, tell) {
     const pause = Math.min(30, Math.floor(total / 3));
     for (let at = pause, isHub = false; at < total * 0.9; at += pause, isHub = !isHub) await (isHub ? killHub(at) : killServer(at));
   })();
-  await Promise.all([killing, ...carriers.map((carrier) => carrier.run(each))]);
+  await Promise.all([killing, ...carriers.map((carrier) => carrier.run(() => done() >= total))]);
   for (const carrier of carriers) if (carrier.isLost) await carrier.recover();
   for (const carrier of carriers) carrier.check();
   const items = carriers.map(({ player }) => `${player.name} ${player.count(ITEM)}`).join(", ");
