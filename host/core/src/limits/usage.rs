@@ -166,8 +166,8 @@ impl Drop for Adding {
     }
 }
 
-/// Refuses to add rows beyond the limit; what it answers keeps their place. `is_there` tells if the row already exists, so that it is updated instead of
-/// added; it is called only at the limit.
+/// Refuses to add rows beyond the limit; what it answers keeps their place. `is_there` tells if the row already exists,
+/// so that it is updated instead of added; it is called only at the limit.
 pub async fn check_rows<E>(
     app: &App,
     network: NetworkId,

@@ -153,7 +153,7 @@ on_both! {
         browser.submit(&page, &undo, &[]).await.expect(303);
         let lines = owner.get("/api/manage/matchmaking/lines").await.expect(200)["items"].clone();
         assert_eq!(lines[0]["maxWaiting"], 5);
-        // What was changed since is shown, and not overwritten.
+        // A change made since is shown, and not overwritten.
         owner.put(line, json!({"maxWaiting": 9})).await.expect(200);
         browser.submit(&page, &undo, &[]).await.expect(409);
     }
