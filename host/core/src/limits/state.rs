@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -55,8 +55,10 @@ impl Default for Limits {
 /// Plan of a network and its use.
 #[derive(Debug)]
 pub(super) struct NetworkState {
-    plan: ArcSwap<Plan>,
+    plan: ArcSwap<KnownPlan>,
     read_at: AtomicI64,
+    /// One more than the changes of the plan that this process knows of.
+    changes: AtomicU64,
     pub(super) requests: TokenBucket,
     pub(super) public_requests: TokenBucket,
     pub(super) events: TokenBucket,
@@ -64,11 +66,19 @@ pub(super) struct NetworkState {
     pub(super) stored: StoredEstimate,
 }
 
+/// A plan, and the number of changes when its query began; 0 before the first query.
+#[derive(Debug, Default)]
+struct KnownPlan {
+    plan: Arc<Plan>,
+    changes: u64,
+}
+
 impl NetworkState {
     fn new() -> Self {
         Self {
             plan: ArcSwap::default(),
             read_at: AtomicI64::new(NEVER),
+            changes: AtomicU64::new(1),
             requests: TokenBucket::default(),
             public_requests: TokenBucket::default(),
             events: TokenBucket::default(),
@@ -78,16 +88,29 @@ impl NetworkState {
     }
 
     pub(super) fn plan(&self) -> Arc<Plan> {
-        self.plan.load_full()
+        Arc::clone(&self.plan.load().plan)
     }
 
-    /// True if the caller must reload the plan. Others use the old one meanwhile.
-    fn begin_read(&self, now: Millis) -> Option<Millis> {
+    /// Has the plan read again: whoever asks after this does not get the present one.
+    fn invalidate(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Number of changes if the caller must read the plan. Others use one that has merely grown old meanwhile, but none
+    /// from before a change.
+    fn begin_read(&self, now: Millis) -> Option<u64> {
+        let changes = self.changes.load(Ordering::Acquire);
         let read_at = self.read_at.load(Ordering::Relaxed);
         let is_fresh = now.saturating_sub(read_at) < TTL && read_at <= now;
         let begun =
-            !is_fresh && { self.read_at.compare_exchange(read_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() };
-        begun.then_some(read_at)
+            !is_fresh && self.read_at.compare_exchange(read_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        (begun || self.plan.load().changes < changes).then_some(changes)
+    }
+
+    /// Keeps a plan, unless a later one is known.
+    fn keep(&self, plan: Plan, changes: u64) {
+        let read = Arc::new(KnownPlan { plan: Arc::new(plan), changes });
+        self.plan.rcu(|known| Arc::clone(if known.changes > changes { known } else { &read }));
     }
 }
 
@@ -112,14 +135,14 @@ impl Limits {
     /// Invalidates all plans: a plan or its assignment has changed.
     pub fn invalidate(&self) {
         for state in self.networks.read().values() {
-            state.read_at.store(NEVER, Ordering::Relaxed);
+            state.invalidate();
         }
     }
 
     /// The same for one network.
     pub fn invalidate_network(&self, network: NetworkId) {
         if let Some(state) = self.find(network) {
-            state.read_at.store(NEVER, Ordering::Relaxed);
+            state.invalidate();
         }
     }
 
@@ -132,34 +155,33 @@ impl Limits {
         self.networks.read().get(&network).cloned()
     }
 
-    fn insert(&self, network: NetworkId, new: Arc<NetworkState>, now: Millis) -> Arc<NetworkState> {
+    fn find_or_insert(&self, network: NetworkId, now: Millis) -> Arc<NetworkState> {
+        if let Some(state) = self.find(network) {
+            return state;
+        }
         let mut networks = self.networks.write();
         if networks.len() >= PRUNE_AT {
             networks.retain(|_, state| now.saturating_sub(state.read_at.load(Ordering::Relaxed)) < IDLE);
         }
-        Arc::clone(networks.entry(network).or_insert(new))
+        Arc::clone(networks.entry(network).or_insert_with(|| Arc::new(NetworkState::new())))
     }
 
     /// State of a network, with its plan at most half a second old.
     pub(super) async fn current(&self, app: &App, network: NetworkId) -> Result<Arc<NetworkState>, hub_db::Error> {
         let now = app.clock.now();
-        if let Some(state) = self.find(network) {
-            if let Some(before) = state.begin_read(now) {
-                match self.read(app, network).await {
-                    Ok(plan) => state.plan.store(Arc::new(plan)),
-                    Err(error) => {
-                        // The next request tries again; the old plan applies until then.
-                        state.read_at.store(before, Ordering::Relaxed);
-                        tracing::warn!(%network, %error, "could not read a network's plan");
-                    }
+        let state = self.find_or_insert(network, now);
+        if let Some(changes) = state.begin_read(now) {
+            match self.read(app, network).await {
+                Ok(plan) => state.keep(plan, changes),
+                Err(error) if state.plan.load().changes == 0 => return Err(error),
+                Err(error) => {
+                    // The next request tries again; the old plan applies until then.
+                    state.read_at.store(NEVER, Ordering::Relaxed);
+                    tracing::warn!(%network, %error, "could not read a network's plan");
                 }
             }
-            return Ok(state);
         }
-        let state = NetworkState::new();
-        state.plan.store(Arc::new(self.read(app, network).await?));
-        state.read_at.store(now, Ordering::Relaxed);
-        Ok(self.insert(network, Arc::new(state), now))
+        Ok(state)
     }
 
     async fn read(&self, app: &App, network: NetworkId) -> Result<Plan, hub_db::Error> {
@@ -172,5 +194,30 @@ impl Limits {
             self.note_rates();
         }
         Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_from_before_a_change_is_not_used_after_it() {
+        let state = NetworkState::new();
+        let begun = state.begin_read(0).unwrap();
+        state.keep(Plan::default(), begun);
+        assert_eq!(state.begin_read(TTL - 1), None);
+        // Grown old: one reads it again, and the others use it meanwhile.
+        let slow = state.begin_read(TTL).unwrap();
+        assert_eq!(state.begin_read(TTL), None);
+        // Changed: all read it, until one knows the new one, which the slow read does not replace.
+        state.invalidate();
+        let later = state.begin_read(TTL).unwrap();
+        assert_eq!(state.begin_read(TTL), Some(later));
+        state.keep(Plan::default(), later);
+        let new = state.plan();
+        state.keep(Plan::default(), slow);
+        assert!(Arc::ptr_eq(&new, &state.plan()));
+        assert_eq!(state.begin_read(TTL), None);
     }
 }
