@@ -57,6 +57,9 @@ CREATE TABLE api_keys (
 );
 -- A request names its key alone, before its network is known.
 CREATE UNIQUE INDEX api_keys_by_id ON api_keys (key_id);
+-- An operator makes keys in any network.
+CREATE INDEX api_keys_by_creator ON api_keys (created_by) WHERE created_by IS NOT NULL;
+CREATE INDEX api_keys_by_roller ON api_keys (rolled_by) WHERE rolled_by IS NOT NULL;
 
 -- Plans: rates, quotas and module limits of the networks that are on them. The hub adds `default` when it starts.
 CREATE TABLE plans (

@@ -51,6 +51,17 @@ pub struct Left {
     pub name: Option<String>,
     /// True if it was ended.
     pub ended: bool,
+    /// Network of a key that an operator made for another network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub network_id: Option<NetworkId>,
+}
+
+impl Left {
+    /// A thing in the network of the search.
+    pub fn new(kind: LeftKind, id: String, name: Option<String>, ended: bool) -> Self {
+        Self { kind, id, name, ended, network_id: None }
+    }
 }
 
 /// Search for things that were left behind.

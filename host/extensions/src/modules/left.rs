@@ -20,7 +20,7 @@ impl Creations for UploadedModules {
             for creator in search.creators {
                 for (name, version) in store::of_creator(tx, search.network, creator).await? {
                     let id = format!("{name}/{version}");
-                    found.push(Left { kind: LeftKind::Module, id, name: Some(name), ended: false });
+                    found.push(Left::new(LeftKind::Module, id, Some(name), false));
                 }
             }
             Ok(found)

@@ -25,8 +25,7 @@ impl Creations for StartedImports {
                 if let Some(origin) = search.end {
                     run::end_in(tx, &import, (ImportState::Cancelled, None), origin, origin.clock.now()).await?;
                 }
-                let (kind, ended) = (LeftKind::Import, search.end.is_some());
-                found.push(Left { kind, id: import.id, name: None, ended });
+                found.push(Left::new(LeftKind::Import, import.id, None, search.end.is_some()));
             }
             Ok(found)
         }

@@ -33,7 +33,7 @@ impl Creations for CreatedWebhooks {
                         let change = Change::new(Action::WebhookDisabled, &id).after(json!({"disabledReason": reason}));
                         audit::record(tx, search.network, origin, change).await?;
                     }
-                    found.push(Left { kind: LeftKind::Webhook, id, name, ended: search.end.is_some() });
+                    found.push(Left::new(LeftKind::Webhook, id, name, search.end.is_some()));
                 }
             }
             Ok(found)

@@ -4,7 +4,7 @@ use hub_db::{Error, Tx};
 use serde_json::json;
 
 use crate::audit::{self, Action, Change};
-use crate::auth::{Origin, Scopes};
+use crate::auth::{OPERATOR_NETWORK, Origin, Scopes};
 use crate::clock::Cutoff;
 use crate::component::{Components, Heir, Left, LeftKind, Search};
 use crate::networks::service::shown_row;
@@ -33,7 +33,7 @@ pub(super) async fn forget_ended_keys(
 
 /// Finds the leftovers of a key or person: their own, and those of keys that they created or rotated last, revoked ones
 /// among them. `revoke` ends them, except for members
-/// and modules, and ends the overlap of secrets that they know and others replaced; invitations end in any case.
+/// and modules, and keys that an operator made for networks, which are theirs, and ends the overlap of secrets that they know and others replaced; invitations end in any case.
 pub async fn find(
     components: &Components,
     tx: &mut Tx,
@@ -64,7 +64,7 @@ pub async fn find(
                 audit::record(tx, network, origin, change).await?;
             }
             creators.push(row.key_id.0.clone());
-            left.push(Left { kind: LeftKind::Key, id: row.key_id.0, name: Some(row.name), ended: revoke });
+            left.push(Left::new(LeftKind::Key, row.key_id.0, Some(row.name), revoke));
         }
     }
     if revoke {
@@ -78,6 +78,15 @@ pub async fn find(
                 store::end_overlap(tx, network, &row.key_id, now).await?;
                 let change = Change::new(Action::KeyRolled, &row.key_id.0).after(json!({"overlapUntil": now}));
                 audit::record(tx, network, origin, change).await?;
+            }
+        }
+    }
+    if network == OPERATOR_NETWORK && kept.is_none() {
+        // In turn: the few keys and people that one operator's right became.
+        for creator in &creators {
+            for (network, row) in store::keys_elsewhere_of(tx, creator).await? {
+                let key = Left::new(LeftKind::Key, row.key_id.0, Some(row.name), false);
+                left.push(Left { network_id: Some(network), ..key });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Sql, Tx};
 
-use crate::auth::{KeyId, KeyRow, select_key};
+use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, select_key};
 use crate::clock::{Cutoff, Millis};
 use crate::networks::service::MintedKey;
 use crate::networks::settings::NetworkSettings;
@@ -223,6 +223,22 @@ pub(super) async fn keys_of(tx: &mut Tx, network: NetworkId, creator: &str) -> R
     .bind(creator)
     .all()
     .await
+}
+
+/// Keys of networks that an operator, or an operator's key, created or rolled last, with their networks.
+///
+/// Crosses networks: an operator creates keys in any.
+pub(super) async fn keys_elsewhere_of(tx: &mut Tx, creator: &str) -> Result<Vec<(NetworkId, KeyRow)>, Error> {
+    let rows: Vec<KeyRow> = tx
+        .query(select_key!(
+            "WHERE (k.created_by = $1 OR k.rolled_by = $1) AND k.network_id <> $2 AND k.revoked_at IS NULL
+             ORDER BY k.created_at, k.key_id"
+        ))
+        .bind(creator)
+        .bind(OPERATOR_NETWORK)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.network_id, row)).collect())
 }
 
 /// Replaces a key's secret; the old one stays valid until `overlap_until`.

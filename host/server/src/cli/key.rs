@@ -178,9 +178,10 @@ impl Revoke {
             return Ok(());
         }
         println!("{} is revoked", id.0);
-        for Left { kind, id, name, ended } in left {
+        for Left { kind, id, name, ended, network_id } in left {
             let (kind, name) = (kind.as_str(), name.unwrap_or_default());
-            println!("it created: {kind} {id} {name} ({})", if ended { "ended" } else { "stays" });
+            let place = network_id.map(|network| format!(" of the network {network}")).unwrap_or_default();
+            println!("it created: {kind} {id} {name}{place} ({})", if ended { "ended" } else { "stays" });
         }
         Ok(())
     }

@@ -301,7 +301,7 @@ on_both! {
         let root = accept(&hub, "root@example.org").await;
         assert_eq!(get(&hub, &root.token, "/api/people/me").await.expect(200)["operator"], true);
         let made = send(&hub, &root.token, Method::POST, "/api/admin/networks", json!({"name": "theirs"})).await;
-        made.expect(201);
+        let made = made.expect(201).clone();
         let log = operator.get(&format!("/api/admin/audit?actor={}", root.id)).await.expect(200).clone();
         let kinds: Vec<_> = log["items"].as_array().unwrap().iter().map(|entry| entry["actor"]["type"].clone()).collect();
         assert!(kinds.contains(&json!("OPERATOR")), "{log}");
@@ -309,7 +309,20 @@ on_both! {
         let owner = hub.network().await;
         send_for(&hub, &root.token, Some(&owner), Method::GET, "/api/manage/keys", Value::Null).await
             .expect_error(403, "not_a_member");
-        operator.delete(&format!("/api/admin/people/{}", root.id)).await.expect(204);
+        // The keys that they made for networks stay, and are named.
+        let keys = format!("/api/admin/networks/{}/keys", owner.network.unwrap());
+        let body = json!({"name": "for them", "scopes": ["plugin"]});
+        let theirs = send(&hub, &root.token, Method::POST, &keys, body).await.expect(201).clone();
+        let gone = operator.delete(&format!("/api/admin/people/{}?revoke=true", root.id)).await.expect(200).clone();
+        let first = &made["apiKey"].as_str().unwrap()[4..16];
+        let left = |id: &Value, name: &Value, network: &Value| {
+            json!({"type": "KEY", "id": id, "name": name, "ended": false, "networkId": network})
+        };
+        let of_first = gone["left"].as_array().unwrap().iter().find(|left| left["id"] == first).expect("the first key").clone();
+        assert_eq!(of_first, left(&json!(first), &of_first["name"], &made["networkId"]));
+        let network = json!(owner.network.unwrap());
+        assert!(gone["left"].as_array().unwrap().contains(&left(&theirs["keyId"], &json!("for them"), &network)), "{gone}");
+        owner.with_key(theirs["apiKey"].as_str().unwrap()).get("/api/plugin/servers").await.expect(200);
         get(&hub, &root.token, "/api/admin/networks").await.expect_error(401, "unauthenticated");
     }
 }

@@ -38,19 +38,17 @@ impl Creations for GivenRoles {
                     store::delete_link(tx, link.network_id, &link.link_id).await?;
                     let change = Change::new(Action::MemberInvitationDeleted, &link.link_id).before(shown(&link));
                     audit::record(tx, link.network_id, search.origin, change).await?;
-                    let (kind, name) = (LeftKind::Invitation, Some(link.email));
-                    found.push(Left { kind, id: link.link_id, name, ended: true });
+                    found.push(Left::new(LeftKind::Invitation, link.link_id, Some(link.email), true));
                 }
                 if search.kept.is_some() {
                     continue;
                 }
                 for member in store::members_by(tx, search.network, creator).await? {
-                    let (kind, name) = (LeftKind::Member, Some(member.email));
-                    found.push(Left { kind, id: member.person_id, name, ended: false });
+                    found.push(Left::new(LeftKind::Member, member.person_id, Some(member.email), false));
                 }
                 // Its members go on with it.
                 for role in role_store::set_by(tx, search.network, creator).await? {
-                    found.push(Left { kind: LeftKind::Role, id: role.clone(), name: Some(role), ended: false });
+                    found.push(Left::new(LeftKind::Role, role.clone(), Some(role), false));
                 }
             }
             Ok(found)
