@@ -1,6 +1,6 @@
 //! Errors of the database.
 
-use std::{io, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
 use sqlx::{
     error::DatabaseError,
@@ -69,9 +69,22 @@ pub enum Error {
     /// The folder of the database file could not be created.
     #[error("cannot create the database's folder: {0}")]
     Folder(#[source] std::io::Error),
+    /// The database file could not be opened: it is none of SQLite's, is damaged, or may not be read.
+    #[error("cannot open the database {}: {}", .path.display(), reason(.error))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Error of the driver.
+        error: sqlx::Error,
+    },
     /// An error of the driver or the database server.
     #[error(transparent)]
     Driver(sqlx::Error),
+}
+
+/// Words of the database for an error, without the driver's around them.
+fn reason(error: &sqlx::Error) -> String {
+    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
 }
 
 impl From<sqlx::Error> for Error {

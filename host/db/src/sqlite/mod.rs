@@ -67,7 +67,8 @@ impl Sqlite {
             .command_buffer_size(batch::MAX_COMMANDS);
         // The writer creates the file, so it comes before the readers.
         let of_writer = TimedOptions { connect: options.clone(), limit: time_limits.write };
-        let conn = TimedConnection::open(&of_writer).await?;
+        let not_opened = |error| Error::File { path: path.to_owned(), error };
+        let conn = TimedConnection::open(&of_writer).await.map_err(not_opened)?;
         let writer = Writer::spawn(conn, of_writer, durability)?;
         let limits = Limits {
             max_connections: max_readers(),

@@ -21,10 +21,25 @@ const NOT_TEXT: [(usize, &[u8], &str); 13] = [
 /// Bytes at the beginning that have no control characters in a text.
 const HEAD: usize = 64;
 
-/// Beginnings of dumps, and of lists of commands.
-const SQL: [&str; 13] = [
-    "-- ", "--\n", "--\r", "/*", "create ", "insert ", "drop ", "set ", "pragma ", "begin;", "begin ", "start ",
+/// Beginnings of dumps, those of warnings that their tools wrote into them among them, and of lists of commands.
+const SQL: [&str; 17] = [
+    "-- ",
+    "--\n",
+    "--\r",
+    "/*",
+    "create ",
+    "insert ",
+    "drop ",
+    "set ",
+    "pragma ",
+    "begin;",
+    "begin ",
+    "start ",
     "copy ",
+    "mysqldump: ",
+    "mariadb-dump: ",
+    "pg_dump: ",
+    "warning: ",
 ];
 const COMMANDS: [&str; 4] = ["/lp ", "/luckperms ", "lp ", "luckperms "];
 

@@ -24,6 +24,13 @@ impl std::fmt::Display for Told {
 
 impl std::error::Error for Told {}
 
+/// Parses an argument that is a segment of a path: an id, or a name.
+pub(super) fn segment(typed: &str) -> Result<String, &'static str> {
+    let is_plain = |it: char| !it.is_control() && !it.is_whitespace() && !"/\\?#%".contains(it);
+    let is_segment = !matches!(typed, "" | "." | "..") && typed.chars().all(is_plain);
+    is_segment.then(|| typed.to_owned()).ok_or("it is no id or name")
+}
+
 /// A hub and its API key. Calls are made once, without a timeout, because a person is watching.
 #[derive(Clone, Debug)]
 pub(super) struct HubClient(network_hub_client::HubClient);

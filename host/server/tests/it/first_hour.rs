@@ -78,6 +78,34 @@ fn an_empty_or_missing_database_beside_a_hubs_files_is_refused() {
         std::fs::write(data.join("hub.db"), "").unwrap();
     }
     assert_eq!(std::fs::metadata(data.join("hub.db")).unwrap().len(), 0);
+    std::fs::write(data.join("hub.db"), "junk".repeat(1_024)).unwrap();
+    let error = errors(&run_in(folder.path(), &["serve", "--listen", "127.0.0.1:0"]));
+    let expected = "hub: cannot open the database hub-data/hub.db: file is not a database\n";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+/// Such a value would lead to another path of the API.
+#[test]
+fn an_id_or_name_of_a_command_is_one_segment_of_a_path() {
+    let folder = TempDir::new().unwrap();
+    for command in [
+        "import show",
+        "import cancel",
+        "webhook show",
+        "webhook delete",
+        "webhook deliveries",
+        "module show",
+        "module logs",
+        "module activate",
+        "module deactivate",
+        "module replay",
+    ] {
+        for typed in ["../keys", "..", "a?b", "a/b", "%2e%2e", ""] {
+            let arguments: Vec<_> = command.split(' ').chain(["--key", "hub_0", typed]).collect();
+            let error = errors(&run_in(folder.path(), &arguments));
+            assert!(error.contains("it is no id or name"), "{command} {typed}: {error}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use network_hub_client::{HubError, Method};
 use serde_json::Value;
 
-use crate::cli::client::HubClient;
+use crate::cli::client::{self, HubClient};
 use crate::cli::output::shown;
 use crate::cli::remote::Remote;
 
@@ -136,6 +136,7 @@ pub(super) struct Upload {
 #[derive(Args, Debug)]
 pub(super) struct One {
     /// Import id
+    #[arg(value_parser = client::segment)]
     id: String,
     /// Print JSON
     #[arg(long)]

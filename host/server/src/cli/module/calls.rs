@@ -7,13 +7,13 @@ use clap::Args;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::cli::client::HubClient;
+use crate::cli::client::{self, HubClient};
 use crate::cli::module::{Remote, format, recorded};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Calls {
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
-    #[arg(long)]
+    #[arg(long, value_parser = client::segment)]
     point: String,
     /// Only calls with a failed module; with --module, only those in which that module failed
     #[arg(long)]

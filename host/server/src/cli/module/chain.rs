@@ -4,13 +4,14 @@ use clap::{Args, ValueEnum};
 use network_hub_client::Method;
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::HubClient;
+use crate::cli::client::{self, HubClient};
 use crate::cli::module::{Remote, activation, format, newest_version};
 use crate::cli::typed;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Activate {
     /// Module name
+    #[arg(value_parser = client::segment)]
     name: String,
     /// Version [default: the newest READY version]
     version: Option<i64>,
@@ -80,10 +81,11 @@ fn wire_name(choice: &impl ValueEnum) -> Value {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Deactivate {
     /// Module name
+    #[arg(value_parser = client::segment)]
     name: String,
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
     /// [default: all, together]
-    #[arg(long)]
+    #[arg(long, value_parser = client::segment)]
     point: Option<String>,
     /// Only remove the module's entry in this mode
     #[arg(long, value_enum, requires = "point")]
@@ -98,10 +100,10 @@ pub(in crate::cli) struct Deactivate {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Rollback {
     /// Module name: its links at all extension points become those before its last activation
-    #[arg(required_unless_present = "point", conflicts_with = "point")]
+    #[arg(required_unless_present = "point", conflicts_with = "point", value_parser = client::segment)]
     name: Option<String>,
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
-    #[arg(long)]
+    #[arg(long, value_parser = client::segment)]
     point: Option<String>,
     /// Revision to restore, as `hub module revisions` lists them [default: the previous chain]
     #[arg(long, requires = "point")]
@@ -116,7 +118,7 @@ pub(in crate::cli) struct Rollback {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Revisions {
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
-    #[arg(long)]
+    #[arg(long, value_parser = client::segment)]
     point: String,
     /// Print JSON
     #[arg(long)]

@@ -3,12 +3,14 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use crate::cli::client;
 use crate::cli::module::report::format_report;
 use crate::cli::module::{Remote, chain, newest_version};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct DryRun {
     /// Module name
+    #[arg(value_parser = client::segment)]
     name: String,
     /// Version [default: the newest READY version]
     version: Option<i64>,

@@ -4,6 +4,7 @@ use clap::Args;
 use hub_sandbox::test_case::one_line;
 use serde_json::{Value, json};
 
+use crate::cli::client;
 use crate::cli::module::{POINTS, Remote, chain, format};
 
 #[derive(Args, Debug)]
@@ -18,6 +19,7 @@ pub(in crate::cli) struct List {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Show {
     /// Module name
+    #[arg(value_parser = client::segment)]
     name: String,
     /// Print JSON
     #[arg(long)]

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::cli::client::{HubClient, event_data};
+use crate::cli::client::{self, HubClient, event_data};
 use crate::cli::module::{Remote, format};
 use crate::cli::output::write;
 
@@ -20,6 +20,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Logs {
     /// Module name
+    #[arg(value_parser = client::segment)]
     name: String,
     /// Maximum number of lines (at most 200)
     #[arg(long, default_value_t = 50)]

@@ -9,7 +9,7 @@ use clap::Args;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::cli::client::HubClient;
+use crate::cli::client::{self, HubClient};
 use crate::cli::module::{Remote, chain, local};
 
 /// Interval between polls of a compilation.
@@ -23,7 +23,7 @@ pub(in crate::cli) struct Push {
     #[arg(default_value = ".")]
     path: PathBuf,
     /// Module name: 1 to 64 of a-z, 0-9 and -, beginning with a letter [default: the file's name]
-    #[arg(long)]
+    #[arg(long, value_parser = client::segment)]
     name: Option<String>,
     /// Activate the module at this extension point; repeatable
     #[arg(long = "activate", value_name = "POINT")]

@@ -7,7 +7,7 @@ use clap::Args;
 use hub_sandbox::test_case::{Answer, TestCase, one_line};
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::HubClient;
+use crate::cli::client::{self, HubClient};
 use crate::cli::module::local::{self, LocalModule};
 use crate::cli::module::report::{format_report, report_json};
 use crate::cli::module::{Remote, chain, format, newest_version, recorded};
@@ -18,18 +18,18 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Replay {
     /// Module name
-    #[arg(required_unless_present = "local")]
+    #[arg(required_unless_present = "local", value_parser = client::segment)]
     name: Option<String>,
     /// Version [default: the newest READY version]
     version: Option<i64>,
     /// Extension point: matchmaking, chat, punishment, login, economy, queue, events, endpoints or schedules
-    #[arg(long, required_unless_present = "call")]
+    #[arg(long, required_unless_present = "call", value_parser = client::segment)]
     point: Option<String>,
     /// Number of latest calls (at most 1,000)
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "call")]
     last: u32,
     /// Id of a single call
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = client::segment)]
     call: Option<String>,
     /// Run locally, with this component or module folder
     #[arg(long, value_name = "DIR|WASM", requires = "call")]

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use network_hub_client::Method;
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::HubClient;
+use crate::cli::client::{self, HubClient};
 use crate::cli::remote::Remote;
 
 const WEBHOOKS: &str = "/api/manage/webhooks";
@@ -47,6 +47,7 @@ pub(super) enum Webhook {
     /// Queue a delivery again, behind the waiting ones
     Resend {
         /// Webhook id
+        #[arg(value_parser = client::segment)]
         id: String,
         /// Delivery number
         delivery: i64,
@@ -87,6 +88,7 @@ pub(super) struct Common {
 #[derive(Args, Debug)]
 pub(super) struct One {
     /// Webhook id
+    #[arg(value_parser = client::segment)]
     id: String,
     #[command(flatten)]
     common: Common,
@@ -115,6 +117,7 @@ pub(super) struct Add {
 #[derive(Args, Debug)]
 pub(super) struct Set {
     /// Webhook id
+    #[arg(value_parser = client::segment)]
     id: String,
     /// Target URL
     #[arg(long)]

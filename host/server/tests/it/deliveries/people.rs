@@ -99,6 +99,15 @@ on_both! {
         bound.get(&format!("{PATH}?serverId=b")).await.expect(200);
         bound.get(&format!("{PATH}?serverId=a")).await.expect_error(403, "forbidden_origin");
         super::claim(&bound, id, "a").await.expect_error(403, "forbidden_origin");
+        // Nor does it settle what another server has claimed.
+        let claim = super::claimed(&client, id, "a").await;
+        super::complete(&bound, id, &claim).await.expect_error(403, "forbidden_origin");
+        super::fail(&bound, id, &claim, true).await.expect_error(403, "forbidden_origin");
+        super::complete(&client, id, &claim).await.expect(200);
+        super::join(&client, "b", 1).await;
+        let own = create(&client, 1, json!({})).await;
+        let claim = super::claimed(&bound, own, "b").await;
+        super::complete(&bound, own, &claim).await.expect(200);
     }
 
     async fn an_erased_player_leaves_only_a_hash(hub: Hub) {

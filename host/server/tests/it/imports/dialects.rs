@@ -55,6 +55,9 @@ on_both! {
                 INSERT INTO litebans_bans VALUES(1,{values},1,0,1);\nCOMMIT;\n")),
             ("Adminer 4", format!("-- Adminer 4.8.1 MySQL 8.0.36 dump\nINSERT INTO `litebans_bans` (`id`,`uuid`,`ip`,`reason`,`time`,`until`,`ipban`,`ipban_wildcard`,`active`,`removed_by_date`) VALUES\n\
                 (1,\t{},\tCONV('1', 2, 10) + 0,\tCONV('0', 2, 10) + 0,\tCONV(b'1', 2, 10) + 0,\tCURRENT_TIMESTAMP);\n", values.replace('\\', "\\\\"))),
+            ("mysqldump, with its warnings in the file", format!("mysqldump: [Warning] Using a password on the command line interface can be insecure.\n\
+                -- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)\n/*!40101 SET NAMES utf8mb4 */;\n\
+                INSERT INTO `litebans_bans` ({}) VALUES (1,{},1,0,1);\n-- Dump completed\n", COLUMNS.replace('"', "`"), values.replace('\\', "\\\\"))),
             ("H2", format!("-- H2 2.2.224; \nINSERT INTO \"PUBLIC\".\"LITEBANS_BANS\"({}) VALUES\n(1, {values}, TRUE, FALSE, TRUE);\n", COLUMNS.to_uppercase().replace("\"TIME\"", "TIME"))),
         ] {
             let owner = hub.network().await;
