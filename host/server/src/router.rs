@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
@@ -18,6 +18,7 @@ use crate::components::components;
 use crate::endpoints::{RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
+use crate::http::own_routes::OwnRoutes;
 use crate::http::private_answers;
 use crate::http::{client_address, documents, json, openapi, publication, request_id};
 use crate::modules::{HubDocument, protect_answers};
@@ -95,6 +96,8 @@ pub fn router(app: &App) -> Router {
         })
         .layer(layer(around_all))
         .with_state(app.clone());
+    // Routes whose work is other routes' get them with their request. Their own requests get none: no circle.
+    let api = api.clone().layer(Extension(OwnRoutes(api)));
     let console = hub_console::router(app, api.clone());
     let pages = console.merge(hub_book::router(self::document));
     // Outside of the layers around the API, which each request of a page passes by itself.

@@ -6,7 +6,6 @@ use tokio::join;
 use crate::action::{Action, Verb};
 use crate::form::Field;
 use crate::page::{Page, page};
-use crate::pages::undo;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
@@ -62,8 +61,7 @@ pub(super) async fn audit(visit: &Visit) -> Result<Value, Refusal> {
         ("action", visit.query("action")),
         ("before", visit.query("before")),
     ];
-    let mut audit = visit.get("/api/admin/audit", &query).await?;
-    undo::mark(&mut audit, true);
+    let audit = visit.get("/api/admin/audit", &query).await?;
     Ok(json!({"audit": audit}))
 }
 

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use tokio::join;
 
-use crate::pages::undo;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
@@ -32,8 +31,7 @@ pub(super) async fn audit(visit: &Visit) -> Result<Value, Refusal> {
         ("action", visit.query("action")),
         ("before", visit.query("before")),
     ];
-    let mut audit = visit.get("/api/manage/audit", &query).await?;
-    undo::mark(&mut audit, false);
+    let audit = visit.get("/api/manage/audit", &query).await?;
     Ok(json!({"audit": audit}))
 }
 

@@ -7,7 +7,7 @@ use utoipa::openapi::{OpenApi, PathItem};
 
 use crate::app::App;
 use crate::bounds::Limit;
-use crate::component::{Component, Creations, ErrorCode, EventSchema, NetworkState, Tables};
+use crate::component::{Component, Creations, ErrorCode, EventSchema, NetworkState, Tables, Undo};
 use crate::endpoints::Endpoints;
 
 /// All components, in the order in which they start.
@@ -41,6 +41,11 @@ impl Components {
     /// Things that people and keys leave behind.
     pub fn creations(&self) -> impl Iterator<Item = &'static dyn Creations> {
         self.list.iter().filter_map(|component| component.creations)
+    }
+
+    /// Kind of the changes with this action, if they can be undone.
+    pub fn undo_of(&self, action: &str) -> Option<&'static Undo> {
+        self.list.iter().flat_map(|component| component.undos).find(|undo| undo.action == action)
     }
 
     /// All routes.

@@ -13,6 +13,7 @@ mod sealed;
 mod table;
 mod tables;
 mod term;
+mod undo;
 
 pub use crate::http::error_code::ErrorCode;
 pub use column::ColumnRule;
@@ -25,6 +26,7 @@ pub use sealed::{Sealed, open_row, seal_row};
 pub use table::{Aging, Players, TableKind, TableRule};
 pub use tables::{NetworkTable, RowReader, RowView, Tables};
 pub use term::{Term, renew_term};
+pub use undo::{Inverse, Now, Undo, UndoBy};
 
 pub use futures_util::future::BoxFuture;
 use futures_util::future::{FutureExt as _, ready};
@@ -71,6 +73,8 @@ pub struct Component {
     pub register: fn(&mut States, Opening<'_>) -> anyhow::Result<()>,
     /// Its state of networks, which follows them from node to node.
     pub network_state: Option<&'static dyn NetworkState>,
+    /// Its changes that can be undone from the audit log.
+    pub undos: &'static [Undo],
     /// Its things that people and keys leave behind.
     pub creations: Option<&'static dyn Creations>,
     /// Restores its state before the hub serves requests. A failure ends the start.
@@ -102,6 +106,7 @@ impl Component {
             errors: &[],
             register: |_, _| Ok(()),
             network_state: None,
+            undos: &[],
             creations: None,
             start: |_| ready(Ok(())).boxed(),
             background: |_| {},

@@ -17,6 +17,7 @@ pub mod json;
 pub mod layers;
 pub mod openapi;
 pub mod overlap;
+pub mod own_routes;
 pub mod page;
 mod parameters;
 pub mod private_answers;

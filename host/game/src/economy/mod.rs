@@ -15,7 +15,7 @@ pub mod service;
 mod store;
 
 use crate::component::column::{ColumnRule, any_text, number, read, text};
-use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, Now, TableRule, Tag, Undo, UndoBy};
 use crate::events::EventKind;
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;
@@ -30,6 +30,17 @@ pub(crate) use store::{player_balances, select_balances};
 const fn amount(name: &'static str) -> ColumnRule {
     number(name, Amount::MIN.ten_thousandths(), Amount::MAX.ten_thousandths())
 }
+
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "currency.put",
+    target: &["name"],
+    fields: &["minimum", "maximum", "startingBalance"],
+    route: "/api/manage/economy/currencies/{name}",
+    changes: UndoBy::Put,
+    deletes: false,
+    now: Now::among("/api/manage/economy/currencies?limit=200", "currencyName", "name"),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -87,6 +98,7 @@ pub static COMPONENT: Component = Component {
         states.insert(Leaderboards::default());
         Ok(())
     },
+    undos: UNDOS,
     ..Component::new(module_path!())
 };
 

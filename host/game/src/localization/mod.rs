@@ -14,13 +14,51 @@ mod service;
 mod store;
 
 use crate::component::column::{convert, read, text, text_by};
-use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::component::{Component, ErrorCode, EventSchema, Now, TableRule, Tag, Undo, UndoBy};
 use crate::events::EventKind;
 use crate::keyed_lock::KeyedLock;
 use crate::localization::model::{MessageKey, MessageText, Namespace};
 use crate::values::NetworkId;
 
 pub(crate) use model::LocaleCode;
+
+/// Route of a text, and the page that has it.
+const MESSAGE: &str = "/api/manage/localization/messages/{locale}/{namespace}/{key}";
+const MESSAGES: Now = Now {
+    route: "/api/manage/localization/messages?locale={locale}&namespace={namespace}&search={key}&limit=200",
+    among: Some(("key", "key")),
+    value: Some("override"),
+};
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[
+    Undo {
+        action: "message.put",
+        target: &["locale", "namespace", "key"],
+        fields: &["value"],
+        route: MESSAGE,
+        changes: UndoBy::Put,
+        deletes: true,
+        now: MESSAGES,
+    },
+    Undo {
+        action: "message.deleted",
+        target: &["locale", "namespace", "key"],
+        fields: &["value"],
+        route: MESSAGE,
+        changes: UndoBy::Put,
+        deletes: false,
+        now: MESSAGES,
+    },
+    Undo {
+        action: "locale.put",
+        target: &["locale"],
+        fields: &["displayName", "isDefault", "enabled"],
+        route: "/api/manage/localization/locales/{locale}",
+        changes: UndoBy::Put,
+        deletes: false,
+        now: Now::among("/api/manage/localization/locales?limit=200", "locale", "locale"),
+    },
+];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -58,6 +96,7 @@ pub static COMPONENT: Component = Component {
         states.insert(CatalogWrites::default());
         Ok(())
     },
+    undos: UNDOS,
     ..Component::new(module_path!())
 };
 

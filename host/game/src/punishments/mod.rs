@@ -22,7 +22,7 @@ mod store;
 mod values;
 
 use crate::component::column::{any_json, any_number, any_text, convert, number, read, text};
-use crate::component::{Aging, Component, ErrorCode, EventSchema, Sealed, TableRule, Tag};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, Now, Sealed, TableRule, Tag, Undo, UndoBy};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
 
@@ -46,6 +46,18 @@ const EDITS: Limit = Limit::new(&LimitRow {
     counted: "Changes of one punishment.",
     effect: None,
 });
+
+const PUNISHMENT: &str = "/api/manage/punishments/{id}";
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "punishment.changed",
+    target: &["id"],
+    fields: &["reason", "durationMs", "evidence"],
+    route: PUNISHMENT,
+    changes: UndoBy::Patch,
+    deletes: false,
+    now: Now::alone(PUNISHMENT),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -97,5 +109,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("punishment_rejected", &[400], "The network's modules refused the punishment."),
     ],
     background: |app| app.spawn(expiry::watch(app.clone())),
+    undos: UNDOS,
     ..Component::new(module_path!())
 };

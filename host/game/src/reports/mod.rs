@@ -12,7 +12,7 @@ mod store;
 
 use crate::auth::Actor;
 use crate::component::column::{any_json, any_text, json, read};
-use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::component::{Component, ErrorCode, EventSchema, Now, TableRule, Tag, Undo, UndoBy};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
 use crate::values::Identifier;
@@ -27,6 +27,18 @@ const OPEN_PER_REPORTER: Limit = Limit::new(&LimitRow {
 /// All reports, closed ones included.
 const ALL_REPORTS: Limit =
     Limit::new(&LimitRow { name: "allReports", bound: 5_000_000, counted: "Reports, closed or not.", effect: None });
+
+const REPORT: &str = "/api/manage/reports/{reportId}";
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "report.changed",
+    target: &["reportId"],
+    fields: &["state"],
+    route: REPORT,
+    changes: UndoBy::Patch,
+    deletes: false,
+    now: Now::alone(REPORT),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -52,5 +64,6 @@ pub static COMPONENT: Component = Component {
     limits: &[OPEN_PER_REPORTER, ALL_REPORTS],
     background: chat_lines::start,
     errors: &[ErrorCode::new("unknown_report", &[404], "No such report.")],
+    undos: UNDOS,
     ..Component::new(module_path!())
 };

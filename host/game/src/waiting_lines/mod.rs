@@ -24,12 +24,23 @@ mod store;
 
 use crate::cluster::ShardRegistry;
 use crate::component::column::text_by;
-use crate::component::{Component, ErrorCode, EventSchema, TableRule};
+use crate::component::{Component, ErrorCode, EventSchema, Now, TableRule, Undo, UndoBy};
 use crate::events::EventKind;
 use crate::networks;
 
 pub use network::WaitingLines;
 pub use network_state::LinesState;
+
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "line.put",
+    target: &["line"],
+    fields: &["paused", "pausedUntil", "maxWaiting"],
+    route: "/api/manage/matchmaking/lines/{line}",
+    changes: UndoBy::Put,
+    deletes: false,
+    now: Now::among("/api/manage/matchmaking/lines?limit=200", "line", "line"),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -70,5 +81,6 @@ pub static COMPONENT: Component = Component {
     },
     background: background::start,
     stop: |app| Box::pin(saving::stop(app)),
+    undos: UNDOS,
     ..Component::new(module_path!())
 };

@@ -13,10 +13,11 @@ mod retention;
 mod routes;
 pub mod service;
 mod store;
+mod undo;
 
 use crate::auth::ActorType;
 use crate::component::column::{any_json, any_text, read, text};
-use crate::component::{Component, TableRule, Tag};
+use crate::component::{Component, ErrorCode, TableRule, Tag};
 
 pub use action::Action;
 pub use layer::layer;
@@ -40,6 +41,10 @@ pub static COMPONENT: Component = Component {
         text::<255>("request_id"),
         text::<64>("address"),
     ])],
+    errors: &[
+        ErrorCode::new("unknown_entry", &[404], "No such entry in the log."),
+        ErrorCode::new("not_undoable", &[400], "The change has no inverse."),
+    ],
     background: retention::start,
     ..Component::new(module_path!())
 };

@@ -1,9 +1,10 @@
 //! `/api/manage/audit` for owners, `/api/admin/audit` for the operator.
 
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse as _, Response};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,19 +12,31 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::audit::service::{self, EntryRow, Filter};
+use crate::audit::undo::{self, How, Undone};
 use crate::auth::{ActorType, AuditRead, Caller, OPERATOR_NETWORK, Operator, RevocationWatch, Scope};
 use crate::clock::Millis;
+use crate::component::Components;
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
-use crate::http::extract::{Json, Query};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::own_routes::OwnRoutes;
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::limits;
 use crate::values::{Label, NetworkId};
 
-/// Routes of the audit log, all of them read-only.
+/// Routes of the audit log. No entry is changed: undoing one makes another.
 pub(super) fn router() -> Endpoints {
-    endpoints![list: large_answer, export: any_node, list_of_hub: large_answer, export_of_hub: any_node]
+    endpoints![
+        list: large_answer,
+        one,
+        undo_one: repeatable,
+        export: any_node,
+        list_of_hub: large_answer,
+        one_of_hub,
+        undo_one_of_hub: repeatable,
+        export_of_hub: any_node,
+    ]
 }
 
 /// Actor of a change.
@@ -61,6 +74,9 @@ struct AuditEntry {
     /// New value; null if the thing was deleted.
     #[schema(value_type = Option<Value>)]
     after: Option<Box<RawValue>>,
+    /// True if it can be undone.
+    #[schema(example = false)]
+    undoable: bool,
     /// `X-Request-Id` of the request.
     request_id: Option<String>,
     /// Address of the client.
@@ -68,8 +84,10 @@ struct AuditEntry {
     address: Option<String>,
 }
 
-impl From<EntryRow> for AuditEntry {
-    fn from(row: EntryRow) -> Self {
+impl AuditEntry {
+    /// Entry of a network's log, or of the hub's own.
+    fn new(components: &Components, network: NetworkId, row: EntryRow) -> Self {
+        let undoable = undo::is_undoable(components, &row, network == OPERATOR_NETWORK);
         let value = |text: Option<String>| text.and_then(|text| RawValue::from_string(text).ok());
         Self {
             id: row.id,
@@ -79,6 +97,7 @@ impl From<EntryRow> for AuditEntry {
             target: row.target,
             before: value(row.value_before),
             after: value(row.value_after),
+            undoable,
             request_id: row.request_id,
             address: row.address,
         }
@@ -109,8 +128,9 @@ async fn page(app: &App, network: NetworkId, query: AuditQuery) -> Result<Json<P
     let AuditQuery { limit, page, actor, action, before } = query;
     let filter = Filter { actor: actor.map(Label::into_string), action: action.map(Label::into_string) };
     let before = before.as_ref().map(Label::as_str);
+    let entry = |row| AuditEntry::new(app.components(), network, row);
     let (rows, total) = service::page(&app.db, network, &filter, before, limit.0, page.offset(limit)).await?;
-    Ok(Json(compute_if(is_large(&rows), || Page::new(rows, page, limit, total).map(AuditEntry::from)).await))
+    Ok(Json(compute_if(is_large(&rows), || Page::new(rows, page, limit, total).map(entry)).await))
 }
 
 /// Read the audit log
@@ -136,8 +156,8 @@ struct ExportQuery {
 }
 
 /// Formats an entry as a line of an export.
-pub fn to_line(row: EntryRow) -> String {
-    let mut line = serde_json::to_string(&AuditEntry::from(row)).unwrap_or_default();
+pub fn to_line(components: &Components, network: NetworkId, row: EntryRow) -> String {
+    let mut line = serde_json::to_string(&AuditEntry::new(components, network, row)).unwrap_or_default();
     line.push('\n');
     line
 }
@@ -152,7 +172,10 @@ async fn lines(app: App, caller: &Caller, any: &[Scope], query: ExportQuery) -> 
         watched.check()?;
         let rows = service::next(&app.db, network, &after).await?;
         let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(None) };
-        let text: String = compute_if(is_large(&rows), || rows.into_iter().map(to_line).collect()).await;
+        let text: String = compute_if(is_large(&rows), || {
+            rows.into_iter().map(|row| to_line(app.components(), network, row)).collect()
+        })
+        .await;
         Ok::<_, hub_db::Error>(Some((Bytes::from(text), (app, watched, last))))
     });
     Ok(([(CONTENT_TYPE, "application/x-ndjson")], limits::body_of_open(open, pieces)).into_response())
@@ -204,4 +227,94 @@ async fn export_of_hub(
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {
     lines(app, &caller, &[Scope::Operator], query).await
+}
+
+/// Entry of a log; 404 if there is none.
+async fn find(app: &App, network: NetworkId, id: &Label) -> Result<EntryRow, ApiError> {
+    let found = service::find(&app.db, network, id.as_str()).await?;
+    found.ok_or_else(|| ApiError::not_found("unknown_entry", "No such entry in the log."))
+}
+
+/// Read an entry of the audit log
+#[utoipa::path(get, path = "/api/manage/audit/{id}", operation_id = "get_audit_entry", tag = "Audit",
+    security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z")),
+    responses((status = 200, body = AuditEntry)))]
+async fn one(
+    AuditRead(caller): AuditRead,
+    State(app): State<App>,
+    Path(id): Path<Label>,
+) -> Result<Json<AuditEntry>, ApiError> {
+    let row = find(&app, caller.network, &id).await?;
+    Ok(Json(AuditEntry::new(app.components(), caller.network, row)))
+}
+
+/// Read an entry of the operator's audit log
+#[utoipa::path(get, path = "/api/admin/audit/{id}", operation_id = "get_audit_entry_of_hub", tag = "Audit",
+    security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z")),
+    responses((status = 200, body = AuditEntry)))]
+async fn one_of_hub(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Path(id): Path<Label>,
+) -> Result<Json<AuditEntry>, ApiError> {
+    let row = find(&app, OPERATOR_NETWORK, &id).await?;
+    Ok(Json(AuditEntry::new(app.components(), OPERATOR_NETWORK, row)))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+struct UndoQuery {
+    /// True: only say what would be done.
+    #[serde(default)]
+    #[param(required = false, example = true)]
+    dry_run: bool,
+    /// True: overwrite what was changed since.
+    #[serde(default)]
+    #[param(required = false, example = false)]
+    force: bool,
+}
+
+impl UndoQuery {
+    fn how(self) -> How {
+        How { dry_run: self.dry_run, force: self.force }
+    }
+}
+
+/// Undo a change
+///
+/// Makes the inverse change on today's state, by the route that changes the thing, whose scopes the caller needs, too: the
+/// answer names the request. Fields that others changed since stay; if they changed the same ones, the answer is 409
+/// `revision_changed`, with what there is now. Entries with `undoable` can be undone.
+#[utoipa::path(post, path = "/api/manage/audit/{id}/undo", operation_id = "undo_audit_entry", tag = "Audit",
+    security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
+    responses((status = 200, body = Undone)))]
+async fn undo_one(
+    AuditRead(caller): AuditRead,
+    State(app): State<App>,
+    Path(id): Path<Label>,
+    Query(query): Query<UndoQuery>,
+    Extension(routes): Extension<OwnRoutes>,
+    parts: Parts,
+) -> Result<Json<Undone>, Response> {
+    let row = find(&app, caller.network, &id).await.map_err(IntoResponse::into_response)?;
+    undo::undo(app.components(), &routes, &parts, &row, false, query.how()).await.map(Json)
+}
+
+/// Undo a change by the operator
+///
+/// The same for what the operator's log has, such as plans.
+#[utoipa::path(post, path = "/api/admin/audit/{id}/undo", operation_id = "undo_audit_entry_of_hub", tag = "Audit",
+    security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
+    responses((status = 200, body = Undone)))]
+async fn undo_one_of_hub(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Path(id): Path<Label>,
+    Query(query): Query<UndoQuery>,
+    Extension(routes): Extension<OwnRoutes>,
+    parts: Parts,
+) -> Result<Json<Undone>, Response> {
+    let row = find(&app, OPERATOR_NETWORK, &id).await.map_err(IntoResponse::into_response)?;
+    undo::undo(app.components(), &routes, &parts, &row, true, query.how()).await.map(Json)
 }

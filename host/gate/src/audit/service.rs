@@ -22,6 +22,11 @@ pub(super) async fn page(
     store::page(db, network, filter, before, limit, offset).await
 }
 
+/// One entry of a network's log.
+pub(super) async fn find(db: &Db, network: NetworkId, id: &str) -> Result<Option<EntryRow>, hub_db::Error> {
+    store::find(db, network, id).await
+}
+
 /// Next entries of an export, oldest first; empty at the end.
 pub async fn next(db: &Db, network: NetworkId, after: &str) -> Result<Vec<EntryRow>, hub_db::Error> {
     store::after(db, network, after, BATCH).await

@@ -158,6 +158,13 @@ pub(super) async fn page(
     .await
 }
 
+/// One entry.
+const ONE: &str = select_entries!("WHERE network_id = $1 AND id = $2");
+
+pub(super) async fn find(db: &Db, network: NetworkId, id: &str) -> Result<Option<EntryRow>, Error> {
+    db.query(ONE).bind(network).bind(id).optional().await
+}
+
 /// Entries after an id, oldest first, for an export.
 const AFTER: &str = select_entries!("WHERE network_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
@@ -230,7 +237,7 @@ mod tests {
 
     #[tokio::test]
     async fn pages_are_read_from_their_indexes() {
-        let statements: Vec<_> = [ALL, OF_ACTOR, OF_ACTION, OF_BOTH].concat().into_iter().chain([AFTER]).collect();
+        let statements: Vec<_> = [ALL, OF_ACTOR, OF_ACTION, OF_BOTH].concat().into_iter().chain([ONE, AFTER]).collect();
         for (statement, plan) in statements.iter().zip(query_plans(&statements).await) {
             let searches = plan.iter().all(|step| step.starts_with("SEARCH audit_log USING"));
             assert!(searches && plan.len() == 1, "{statement}: {plan:?}");

@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use crate::app::App;
 use crate::background::every_settled;
 use crate::component::column::{read, text, text_by};
-use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::component::{Component, ErrorCode, Now, TableRule, Tag, Undo, UndoBy};
 use crate::config::Settings;
 use crate::limits::{Limit, LimitRow};
 use crate::people::openid::Provider;
@@ -34,6 +34,38 @@ use crate::people::password::Hashing;
 /// Roles of a network's own.
 const ROLES: Limit =
     Limit::new(&LimitRow { name: "roles", bound: 50, counted: "Roles of a network's own.", effect: None });
+
+const ROLE: &str = "/api/manage/roles/{name}";
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[
+    Undo {
+        action: "role.put",
+        target: &["name"],
+        fields: &["scopes"],
+        route: ROLE,
+        changes: UndoBy::Put,
+        deletes: true,
+        now: Now::alone(ROLE),
+    },
+    Undo {
+        action: "role.deleted",
+        target: &["name"],
+        fields: &["scopes"],
+        route: ROLE,
+        changes: UndoBy::Put,
+        deletes: false,
+        now: Now::alone(ROLE),
+    },
+    Undo {
+        action: "member.changed",
+        target: &["personId"],
+        fields: &["role"],
+        route: "/api/manage/people/{personId}",
+        changes: UndoBy::Patch,
+        deletes: false,
+        now: Now::among("/api/manage/people?limit=200", "personId", "personId"),
+    },
+];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -111,6 +143,7 @@ pub static COMPONENT: Component = Component {
         Ok(())
     },
     background: start,
+    undos: UNDOS,
     ..Component::new(module_path!())
 };
 

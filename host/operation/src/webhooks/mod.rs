@@ -35,7 +35,7 @@ mod turn;
 mod url;
 
 use crate::component::column::{any_json, any_number, any_text, json, number, read, text, text_by};
-use crate::component::{Component, ErrorCode, Sealed, TableRule, Tag};
+use crate::component::{Component, ErrorCode, Now, Sealed, TableRule, Tag, Undo, UndoBy};
 use crate::events::Outbox;
 use crate::webhooks::model::{DeliveryState, DisabledReason, Templates, WebhookKind};
 
@@ -44,6 +44,18 @@ use fan_out::FanOut;
 pub use message::{check_secret, signed_message};
 pub use model::{is_subscribable, new_secret};
 pub(crate) use service::{count, in_trouble};
+
+const WEBHOOK: &str = "/api/manage/webhooks/{webhookId}";
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "webhook.changed",
+    target: &["webhookId"],
+    fields: &["name", "events", "enabled"],
+    route: WEBHOOK,
+    changes: UndoBy::Patch,
+    deletes: false,
+    now: Now::alone(WEBHOOK),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -101,5 +113,6 @@ pub static COMPONENT: Component = Component {
     creations: Some(&left::CreatedWebhooks),
     terms: store::queue::PAUSES,
     background: deliver::start,
+    undos: UNDOS,
     ..Component::new(module_path!())
 };

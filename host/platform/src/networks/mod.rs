@@ -17,11 +17,23 @@ mod store;
 
 use crate::auth::{AddressRange, Scopes};
 use crate::component::column::{any_number, any_text, bytes, json, number, read, text, text_by};
-use crate::component::{Component, ErrorCode, Sealed, TableRule, Tag};
+use crate::component::{Component, ErrorCode, Now, Sealed, TableRule, Tag, Undo, UndoBy};
 use crate::values::Identifier;
 
 pub use routes::LeftBehind;
 pub use settings::Stage;
+
+const SETTINGS: &str = "/api/manage/network";
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "network.changed",
+    target: &["id"],
+    fields: &["stage", "sessionsRequired", "requireSecondFactor", "chatHistoryDays"],
+    route: SETTINGS,
+    changes: UndoBy::Patch,
+    deletes: false,
+    now: Now::alone(SETTINGS),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -69,5 +81,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("name_taken", &[400], "The name is already in use."),
     ],
     background: deletion::start,
+    undos: UNDOS,
     ..Component::new(module_path!())
 };

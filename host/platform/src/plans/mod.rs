@@ -7,10 +7,22 @@ mod routes;
 pub mod service;
 mod store;
 
-use crate::component::{Component, ErrorCode, TableRule};
+use crate::component::{Component, ErrorCode, Now, TableRule, Undo, UndoBy};
 
 pub use service::PlansError;
 pub(crate) use service::{announce_change, announce_network_change};
+
+const PLAN: &str = "/api/admin/plans/{name}";
+/// Changes that can be undone.
+const UNDOS: &[Undo] = &[Undo {
+    action: "plan.changed",
+    target: &["name"],
+    fields: &["limits", "moduleLimits"],
+    route: PLAN,
+    changes: UndoBy::Put,
+    deletes: false,
+    now: Now::alone(PLAN),
+}];
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -22,5 +34,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("plan_in_use", &[400], "The plan is in use by networks, or is the default."),
     ],
     start: |app| Box::pin(service::start(app)),
+    undos: UNDOS,
     ..Component::new(module_path!())
 };

@@ -7,6 +7,7 @@ use crate::audit;
 use crate::auth::OPERATOR_NETWORK;
 use crate::cli::open_database;
 use crate::cli::output::write;
+use crate::components::components;
 use crate::config::StorageArgs;
 use crate::networks::service;
 
@@ -51,7 +52,7 @@ impl Export {
         loop {
             let rows = audit::service::next(db, network, &after).await?;
             let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(()) };
-            let text: String = rows.into_iter().map(audit::to_line).collect();
+            let text: String = rows.into_iter().map(|row| audit::to_line(components(), network, row)).collect();
             write(format_args!("{text}"))?;
             after = last;
         }

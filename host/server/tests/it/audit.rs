@@ -41,6 +41,84 @@ on_both! {
         assert_eq!(entry["address"], "127.0.0.1");
     }
 
+    async fn a_change_is_undone_by_its_entry(hub: Hub) {
+        let owner = hub.network().await;
+        let currency = "/api/manage/economy/currencies/coins";
+        let put = async |body: Value| owner.put(currency, body).await.expect(200).clone();
+        put(json!({"minimum": 0, "maximum": 50})).await;
+        put(json!({"minimum": 5, "maximum": 50})).await;
+        put(json!({"minimum": 5, "maximum": 90})).await;
+        let entry = entries(&owner).await.remove(1);
+        let path = format!("{AUDIT}/{}", entry["id"].as_str().unwrap());
+        assert_eq!(owner.get(&path).await.expect(200), &entry);
+        assert_eq!(entry["undoable"], true);
+        let made = entries(&owner).await.remove(2);
+        assert_eq!(made["undoable"], false, "nothing deletes a currency");
+        let made = format!("{AUDIT}/{}/undo", made["id"].as_str().unwrap());
+        owner.post(&made, json!({})).await.expect_error(400, "not_undoable");
+        // Others' rights: to read the log is not to undo what it has.
+        let body = json!({"name": "reader", "scopes": ["audit:read"]});
+        let reader = owner.post("/api/manage/keys", body).await.expect(201)["apiKey"].clone();
+        let reader = owner.with_key(reader.as_str().unwrap());
+        let undo = format!("{path}/undo");
+        reader.post(&undo, json!({})).await.expect_error(403, "forbidden_scope");
+        let stranger = hub.network().await;
+        stranger.post(&undo, json!({})).await.expect_error(404, "unknown_entry");
+        stranger.get(&path).await.expect_error(404, "unknown_entry");
+        // A look, and the change: another field, changed since, stays.
+        let expected = json!({"method": "PUT", "path": currency,
+            "body": {"minimum": 0, "maximum": 90, "startingBalance": null},
+            "changes": [{"field": "minimum", "now": 5, "then": 0}]});
+        assert_eq!(owner.post(&format!("{undo}?dryRun=true"), json!({})).await.expect(200), &expected);
+        let now = async || {
+            let page = owner.get("/api/manage/economy/currencies").await.expect(200).clone();
+            (page["items"][0]["minimum"].clone(), page["items"][0]["maximum"].clone())
+        };
+        assert_eq!(now().await, (json!(5), json!(90)));
+        let request = owner.request(Method::POST, &undo).header("X-Request-Id", "mine-9");
+        assert_eq!(owner.send(request).await.expect(200), &expected);
+        assert_eq!(now().await, (json!(0), json!(90)));
+        let last = entries(&owner).await.remove(0);
+        assert_eq!((&last["action"], &last["requestId"]), (&json!("currency.put"), &json!("mine-9")));
+        assert_eq!(last["actor"], entry["actor"]);
+        // Once more there is nothing to do.
+        assert_eq!(owner.post(&undo, json!({})).await.expect(200)["changes"], json!([]));
+        assert_eq!(entries(&owner).await[0], last);
+        // The same field, changed since, is overwritten only on purpose.
+        put(json!({"minimum": 7, "maximum": 90})).await;
+        let refused = owner.post(&undo, json!({})).await.expect(409).clone();
+        assert_eq!((&refused["code"], &refused["changed"]["now"]["minimum"]), (&json!("revision_changed"), &json!(7)));
+        assert_eq!(now().await.0, json!(7));
+        owner.post(&format!("{undo}?force=true"), json!({})).await.expect(200);
+        assert_eq!(now().await.0, json!(0));
+    }
+
+    async fn what_was_made_or_deleted_is_undone(hub: Hub) {
+        let owner = hub.network().await;
+        let text = "/api/manage/localization/messages/en/lobby/welcome.first";
+        owner.put(text, json!({"value": "Hello"})).await.expect(200);
+        let undo_last = async |client: &Client, log: &str| {
+            let last = client.get(&format!("{log}?limit=1")).await.expect(200)["items"][0].clone();
+            client.post(&format!("{log}/{}/undo", last["id"].as_str().unwrap()), json!({})).await
+        };
+        let words = async || {
+            let page = owner.get("/api/manage/localization/messages?locale=en&namespace=lobby").await.expect(200).clone();
+            page["items"].as_array().unwrap().iter().map(|item| item["override"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(undo_last(&owner, AUDIT).await.expect(200)["method"], "DELETE");
+        assert_eq!(words().await, [json!(null); 0]);
+        assert_eq!(undo_last(&owner, AUDIT).await.expect(200)["body"], json!({"value": "Hello"}));
+        assert_eq!(words().await, ["Hello"]);
+        // The operator's, by the operator alone.
+        let operator = hub.operator().await;
+        operator.post("/api/admin/plans", json!({"name": "small", "limits": {"servers": 5}})).await.expect(201);
+        let plan = json!({"name": "small", "limits": {"servers": 6}, "moduleLimits": {}});
+        operator.put("/api/admin/plans/small", plan).await.expect(200);
+        undo_last(&operator, "/api/admin/audit").await.expect(200);
+        assert_eq!(operator.get("/api/admin/plans/small").await.expect(200)["limits"]["servers"], 5);
+        undo_last(&owner, "/api/admin/audit").await.expect_error(403, "forbidden_scope");
+    }
+
     async fn no_entry_holds_a_secret(hub: Hub) {
         let owner = hub.network().await;
         let made = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await.expect(201).clone();

@@ -126,6 +126,10 @@ impl Walk {
         self.plain("PATCH /api/manage/network", json!({"stage": "TEST"})).await;
         let currency = "PUT /api/manage/economy/currencies/{name}";
         self.json(currency, "/api/manage/economy/currencies/coins", json!({"minimum": 0})).await;
+        self.json(currency, "/api/manage/economy/currencies/coins", json!({"minimum": 5})).await;
+        let entry = self.owner.get("/api/manage/audit?limit=1").await.expect(200)["items"][0]["id"].clone();
+        let undo = format!("/api/manage/audit/{}/undo", entry.as_str().unwrap());
+        self.json("POST /api/manage/audit/{id}/undo", &undo, json!({})).await;
         let path = "/api/manage/localization/messages/en/lobby/welcome";
         let route = "/api/manage/localization/messages/{locale}/{namespace}/{key}";
         self.json(&format!("PUT {route}"), path, json!({"value": "Hello"})).await;
@@ -361,6 +365,9 @@ impl Walk {
     async fn operator(&mut self) {
         self.plain("POST /api/admin/plans", json!({"name": "p"})).await;
         self.json("PUT /api/admin/plans/{name}", "/api/admin/plans/p", json!({"limits": {"keys": 5}})).await;
+        let entry = self.operator.get("/api/admin/audit?limit=1").await.expect(200)["items"][0]["id"].clone();
+        let undo = format!("/api/admin/audit/{}/undo", entry.as_str().unwrap());
+        self.json("POST /api/admin/audit/{id}/undo", &undo, json!({})).await;
         self.json("DELETE /api/admin/plans/{name}", "/api/admin/plans/p", json!({})).await;
         let made = self.plain("POST /api/admin/networks", json!({"name": "walked"})).await;
         let path = format!("/api/admin/networks/{}", made["networkId"].as_str().unwrap());
