@@ -38,9 +38,13 @@ async fn undo(mut visit: Visit) -> Response {
 }
 
 async fn take_back(visit: &mut Visit, of_hub: bool) -> Result<(), Refusal> {
-    let entry = if of_hub { "/api/admin/audit/{entry}" } else { "/api/manage/audit/{entry}" };
+    let (entry, undo) = if of_hub {
+        ("/api/admin/audit/{id}", "/api/admin/audit/{id}/undo")
+    } else {
+        ("/api/manage/audit/{id}", "/api/manage/audit/{id}/undo")
+    };
     let force = if visit.form.get("force").is_some() { "?force=true" } else { "" };
-    let sent = visit.send_from(Method::POST, &format!("{entry}/undo{force}"), None, None).await;
+    let sent = visit.send_from(Method::POST, &format!("{undo}{force}"), None, None).await;
     let Err(refusal) = sent else { return Ok(()) };
     let changed = &refusal.details["changed"];
     if changed.is_object() && force.is_empty() {

@@ -17,7 +17,8 @@ use crate::http::error::ApiError;
 /// Maximum size of an answer.
 const MOST_BYTES: usize = 8 << 20;
 /// Headers that tell who the caller is, where they call from, and which request it is.
-static OF_CALLER: [HeaderName; 8] = [
+static OF_CALLER: [HeaderName; 9] = [
+    HeaderName::from_static("x-service-api-key"),
     AUTHORIZATION,
     COOKIE,
     HOST,

@@ -269,7 +269,10 @@ on_both! {
         let own = operator.get("/api/admin/audit").await.expect(200)["items"][0].clone();
         assert_eq!((&own["action"], &own["target"]), (&json!("plan.changed"), &json!("small")));
         for network in [&one, &two] {
-            let entry = entries(network).await.remove(0);
+            let mut entry = entries(network).await.remove(0);
+            // The operator's to undo.
+            assert_eq!((entry["undoable"].take(), &own["undoable"]), (json!(false), &json!(true)));
+            entry["undoable"] = json!(true);
             assert_eq!(entry, own);
             let servers = |of: &str| entry[of]["limits"]["servers"].clone();
             assert_eq!((servers("before"), servers("after"), &entry["actor"]["type"]), (json!(3), json!(2), &json!("OPERATOR")));
@@ -282,8 +285,10 @@ on_both! {
     async fn nothing_changes_an_entry(hub: Hub) {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         let paths = document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.contains("/audit"));
+        // Undoing a change makes another entry.
+        let paths = paths.filter(|(path, _)| !path.ends_with("/undo"));
         let methods: Vec<_> = paths.flat_map(|(_, item)| item.as_object().unwrap().keys().cloned()).collect();
-        assert_eq!(methods, ["get", "get", "get", "get"]);
+        assert_eq!(methods, ["get"; 6]);
     }
 
     async fn large_values_are_left_out(hub: Hub) {

@@ -134,7 +134,7 @@ on_both! {
         let verbs = ["accept", "add", "append", "cancel", "change", "claim", "complete", "confirm", "create", "decide", "define", "delete", "disable", "download", "dry", "enroll", "execute", "export", "fail", "fetch",
             "find", "get", "increment", "install", "invite", "join", "kill", "leave", "list", "load", "lose", "make", "modify", "note", "open",
             "preview", "publish", "put", "query", "record", "register", "release", "remove", "replay", "report", "resend", "reset", "restart", "restore", "retry", "revoke",
-            "rollback", "rotate", "run", "save", "send", "sign", "snapshot", "start", "stop", "test", "transfer", "unban", "unregister", "update",
+            "rollback", "rotate", "run", "save", "send", "sign", "snapshot", "start", "stop", "test", "transfer", "unban", "undo", "unregister", "update",
             "upload", "write", "read"];
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {

@@ -105,8 +105,8 @@ on_both! {
         let mut viewer = Browser::signed_in(&hub, "v@example.org").await;
         let home = viewer.get(&format!("/console/n/{name}")).await.expect(200);
         let csrf = home.hidden("/console/sign-out").into_iter().find(|(name, _)| name == "csrf").unwrap().1;
-        let entry = page.hidden(&undo).into_iter().find(|(name, _)| name == "entry").unwrap().1;
-        viewer.post(&undo, &[("csrf", &csrf), ("entry", &entry), ("force", "1")]).await.expect(403);
+        let entry = page.hidden(&undo).into_iter().find(|(name, _)| name == "id").unwrap().1;
+        viewer.post(&undo, &[("csrf", &csrf), ("id", &entry), ("force", "1")]).await.expect(403);
     }
 
     async fn a_document_that_somebody_changed_is_not_deleted(hub: Hub) {

@@ -62,6 +62,7 @@ const ROUTES: &[(&str, Effect)] = &[
     ("PUT /api/manage/extension-points/{point}", Stays("modules are listed")),
     ("PUT /api/manage/secrets/{name}", Stays("secrets are listed; set it again")),
     ("POST /api/manage/audit/{id}/undo", Harmless("sends another request, whose route checks it")),
+    ("POST /api/admin/audit/{id}/undo", Harmless("the same")),
     ("POST /api/manage/signing-secret/rotate", Stays("all connectors have it; rotate again")),
     ("PUT /api/manage/provisioning/bundles/{serverType}", Stays("machines run it already")),
     ("PUT /api/manage/provisioning/servers/{serverId}", Harmless("names its server")),
