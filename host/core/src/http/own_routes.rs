@@ -13,18 +13,18 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 
 use crate::http::error::ApiError;
+use crate::http::request_id::RequestId;
 
 /// Maximum size of an answer.
 const MOST_BYTES: usize = 8 << 20;
-/// Headers that tell who the caller is, where they call from, and which request it is.
-static OF_CALLER: [HeaderName; 9] = [
+/// Headers that tell who the caller is, and where they call from.
+static OF_CALLER: [HeaderName; 8] = [
     HeaderName::from_static("x-service-api-key"),
     AUTHORIZATION,
     COOKIE,
     HOST,
     USER_AGENT,
     HeaderName::from_static("x-network-id"),
-    HeaderName::from_static("x-request-id"),
     HeaderName::from_static("x-forwarded-proto"),
     HeaderName::from_static("x-csrf-token"),
 ];
@@ -66,6 +66,8 @@ impl OwnRoutes {
         for name in &OF_CALLER {
             headers.extend(caller.headers.get(name).map(|value| (name.clone(), value.clone())));
         }
+        let id = caller.extensions.get::<RequestId>().and_then(|id| HeaderValue::from_str(id.as_str()).ok());
+        headers.extend(id.map(|id| (HeaderName::from_static("x-request-id"), id)));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(body.map(|_| (CONTENT_TYPE, HeaderValue::from_static("application/json"))));
         headers.extend(revision.map(|revision| (IF_MATCH, revision)));

@@ -15,6 +15,7 @@ const DESCRIPTIONS: &[(&str, &str, &str)] = &[
     ("gameMode", "", "Game mode of the statistics (default `global`)."),
     ("group", "/config", "Group of servers that share the document."),
     ("groupId", "/permissions", "Permission group id."),
+    ("id", "/audit", "Entry id, from the log."),
     ("id", "/collections", "Document id in its collection."),
     ("id", "/networks", "Network id."),
     ("id", "/worlds", "World lease id: `worldInstanceId` of an opened world, `worldId` of a `WORLD_OPEN` event."),

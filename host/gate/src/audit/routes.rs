@@ -237,7 +237,7 @@ async fn find(app: &App, network: NetworkId, id: &Label) -> Result<EntryRow, Api
 
 /// Read an entry of the audit log
 #[utoipa::path(get, path = "/api/manage/audit/{id}", operation_id = "get_audit_entry", tag = "Audit",
-    security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, description = "Entry id", example = "0006695bd4f9b0004fTq0Z")),
+    security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z")),
     responses((status = 200, body = AuditEntry)))]
 async fn one(
     AuditRead(caller): AuditRead,
@@ -250,7 +250,7 @@ async fn one(
 
 /// Read an entry of the operator's audit log
 #[utoipa::path(get, path = "/api/admin/audit/{id}", operation_id = "get_audit_entry_of_hub", tag = "Audit",
-    security(("apiKey" = ["operator"])), params(("id" = String, Path, description = "Entry id", example = "0006695bd4f9b0004fTq0Z")),
+    security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z")),
     responses((status = 200, body = AuditEntry)))]
 async fn one_of_hub(
     Operator(_caller): Operator,
@@ -287,7 +287,7 @@ impl UndoQuery {
 /// answer names the request. Fields that others changed since stay; if they changed the same ones, the answer is 409
 /// `revision_changed`, with what there is now. Entries with `undoable` can be undone.
 #[utoipa::path(post, path = "/api/manage/audit/{id}/undo", operation_id = "undo_audit_entry", tag = "Audit",
-    security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, description = "Entry id", example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
+    security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
     responses((status = 200, body = Undone)))]
 async fn undo_one(
     AuditRead(caller): AuditRead,
@@ -305,7 +305,7 @@ async fn undo_one(
 ///
 /// The same for what the operator's log has, such as plans.
 #[utoipa::path(post, path = "/api/admin/audit/{id}/undo", operation_id = "undo_audit_entry_of_hub", tag = "Audit",
-    security(("apiKey" = ["operator"])), params(("id" = String, Path, description = "Entry id", example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
+    security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
     responses((status = 200, body = Undone)))]
 async fn undo_one_of_hub(
     Operator(_caller): Operator,
