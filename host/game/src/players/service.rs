@@ -1,5 +1,6 @@
 //! Rules of players.
 
+use std::collections::BTreeMap;
 use std::future::ready;
 
 use axum::http::StatusCode;
@@ -304,13 +305,20 @@ pub async fn record_arrivals(app: &App, network: NetworkId, arrivals: &[Arrival]
     deliveries::service::bind_names(app, network, &names).await
 }
 
-/// Records that players left their servers without a report.
+/// Records that players left their servers without a report. Those of one server left at one time.
 pub async fn record_departures(
     app: &App,
     network: NetworkId,
     departures: &[(PlayerId, Millis)],
 ) -> Result<(), hub_db::Error> {
-    store::arrivals::update_last_seen(&app.db, network, departures).await
+    let mut by_time = BTreeMap::<Millis, Vec<PlayerId>>::new();
+    for (player, at) in departures {
+        by_time.entry(*at).or_default().push(*player);
+    }
+    for (at, players) in by_time {
+        store::arrivals::update_last_seen(&app.db, network, &players, at).await?;
+    }
+    Ok(())
 }
 
 /// Records a player who was never seen; a known one stays unchanged.

@@ -290,10 +290,11 @@ macro_rules! awaiting {
             $players,
             ") AND ",
             open!(),
-            " AND state = 'PENDING'"
+            " AND state = 'PENDING' AND kind >= ''"
         )
     };
 }
+// The kind keeps SQLite, which has no statistics, from reading the settled ones of each player.
 const AWAITING: Sql = Sql {
     sqlite: awaiting!("unhex(value) FROM json_each($2)"),
     postgres: awaiting!("CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value)"),
@@ -333,7 +334,7 @@ pub(super) async fn is_blocked(
 mod tests {
     use super::due::{DUE, DUE_NETWORKS, PURGE};
     use super::list::{BY_PLAYER, BY_STATE, BY_STATE_AND_PLAYER, NEWEST};
-    use super::references::{FIND, OF_NAME};
+    use super::references::{AWAITED, FIND, OF_NAME};
     use super::*;
     use crate::query_plan::query_plans;
 

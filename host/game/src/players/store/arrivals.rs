@@ -32,9 +32,20 @@ pub(in crate::players) async fn known(
 }
 
 macro_rules! upsert_many {
-    ($rows:literal) => {
+    ($player:literal, $row:literal, $at:literal, $rows:literal) => {
         concat!(
-            "INSERT INTO players (network_id, player_uuid, username, username_folded, region, first_seen, last_seen) ",
+            "INSERT INTO players (network_id, player_uuid, username, username_folded, region, first_seen, last_seen)
+             SELECT $1, ",
+            $player,
+            ", ",
+            $row,
+            " ->> 1, ",
+            $row,
+            " ->> 2, $3, ",
+            $at,
+            ", ",
+            $at,
+            " FROM ",
             $rows,
             " ON CONFLICT (network_id, player_uuid) DO UPDATE SET
                  username = COALESCE(excluded.username, players.username),
@@ -45,14 +56,12 @@ macro_rules! upsert_many {
     };
 }
 const UPSERT: Sql = Sql {
-    sqlite: upsert_many!(
-        "SELECT $1, unhex(value ->> 0), value ->> 1, value ->> 2, $3, value ->> 3, value ->> 3
-         FROM json_each($2) WHERE true"
-    ),
+    sqlite: upsert_many!("unhex(value ->> 0)", "value", "value ->> 3", "json_each($2) WHERE true"),
     postgres: upsert_many!(
-        "SELECT $1, CAST(seen ->> 0 AS UUID), seen ->> 1, seen ->> 2, $3, CAST(seen ->> 3 AS BIGINT),
-                CAST(seen ->> 3 AS BIGINT)
-         FROM jsonb_array_elements(CAST($2 AS JSONB)) AS seen"
+        "CAST(seen ->> 0 AS UUID)",
+        "seen",
+        "CAST(seen ->> 3 AS BIGINT)",
+        "jsonb_array_elements(CAST($2 AS JSONB)) AS players_seen (seen)"
     ),
 };
 
@@ -70,26 +79,22 @@ pub(in crate::players) async fn upsert(db: &Db, network: NetworkId, seen: &[&Arr
     Ok(())
 }
 
+// The pairs keep SQLite, which has no statistics, from reading all players of the network by their times.
 const LEFT: Sql = Sql {
-    sqlite: "UPDATE players SET last_seen = seen.at
-             FROM (SELECT unhex(value ->> 0) AS id, value ->> 1 AS at FROM json_each($2)) AS seen
-             WHERE network_id = $1 AND player_uuid = seen.id AND last_seen < seen.at",
-    postgres: "UPDATE players SET last_seen = CAST(seen.pair ->> 1 AS BIGINT)
-               FROM jsonb_array_elements(CAST($2 AS JSONB)) AS seen (pair)
-               WHERE network_id = $1 AND player_uuid = CAST(seen.pair ->> 0 AS UUID)
-                 AND last_seen < CAST(seen.pair ->> 1 AS BIGINT)",
+    sqlite: "UPDATE players SET last_seen = $3
+             WHERE (network_id, player_uuid) IN (SELECT $1, unhex(value) FROM json_each($2)) AND last_seen < $3",
+    postgres: "UPDATE players SET last_seen = $3 WHERE network_id = $1 AND last_seen < $3 AND player_uuid IN (
+                   SELECT CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value))",
 };
 
-/// Advances the times at which known players were last seen.
+/// Advances the time at which known players were last seen.
 pub(in crate::players) async fn update_last_seen(
     db: &Db,
     network: NetworkId,
-    departures: &[(PlayerId, Millis)],
+    players: &[PlayerId],
+    at: Millis,
 ) -> Result<(), Error> {
-    let mut departures = departures.to_vec();
-    departures.sort_unstable();
-    let rows: Vec<_> = departures.iter().map(|(player, at)| (player.0.simple().to_string(), at)).collect();
-    db.write(LEFT).bind(network).bind(json!(rows).to_string()).execute().await?;
+    db.write(LEFT).bind(network).bind(player_ids(players)).bind(at).execute().await?;
     Ok(())
 }
 

@@ -130,10 +130,23 @@ pub(in crate::presence) async fn mark_offline(
 }
 
 macro_rules! save_players {
-    ($rows:literal) => {
+    ($player:literal, $row:literal, $joined_at:literal, $rows:literal) => {
         concat!(
             "INSERT INTO server_players
-                 (network_id, player_id, server_id, player_name, world_id, previous_world_id, joined_at) ",
+                 (network_id, player_id, server_id, player_name, world_id, previous_world_id, joined_at)
+             SELECT $1, ",
+            $player,
+            ", ",
+            $row,
+            " ->> 1, ",
+            $row,
+            " ->> 2, ",
+            $row,
+            " ->> 3, ",
+            $row,
+            " ->> 4, ",
+            $joined_at,
+            " FROM ",
             $rows,
             " ON CONFLICT (network_id, player_id) DO UPDATE SET
                  server_id = excluded.server_id, player_name = excluded.player_name, world_id = excluded.world_id,
@@ -142,14 +155,12 @@ macro_rules! save_players {
     };
 }
 const SAVE_PLAYERS: Sql = Sql {
-    sqlite: save_players!(
-        "SELECT $1, unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
-         FROM json_each($2) WHERE true"
-    ),
+    sqlite: save_players!("unhex(value ->> 0)", "value", "value ->> 5", "json_each($2) WHERE true"),
     postgres: save_players!(
-        "SELECT $1, CAST(player ->> 0 AS UUID), player ->> 1, player ->> 2, player ->> 3, player ->> 4,
-                CAST(player ->> 5 AS BIGINT)
-         FROM jsonb_array_elements(CAST($2 AS JSONB)) AS players (player)"
+        "CAST(saved ->> 0 AS UUID)",
+        "saved",
+        "CAST(saved ->> 5 AS BIGINT)",
+        "jsonb_array_elements(CAST($2 AS JSONB)) AS players (saved)"
     ),
 };
 
