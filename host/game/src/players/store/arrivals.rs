@@ -82,7 +82,8 @@ pub(in crate::players) async fn upsert(db: &Db, network: NetworkId, seen: &[&Arr
 // The pairs keep SQLite, which has no statistics, from reading all players of the network by their times.
 const LEFT: Sql = Sql {
     sqlite: "UPDATE players SET last_seen = $3
-             WHERE (network_id, player_uuid) IN (SELECT $1, unhex(value) FROM json_each($2)) AND last_seen < $3",
+             WHERE +network_id = $1 AND (network_id, player_uuid) IN (SELECT $1, unhex(value) FROM json_each($2))
+               AND last_seen < $3",
     postgres: "UPDATE players SET last_seen = $3 WHERE network_id = $1 AND last_seen < $3 AND player_uuid IN (
                    SELECT CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value))",
 };
