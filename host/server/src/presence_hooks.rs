@@ -5,7 +5,7 @@ use hub_db::{Error, Tx};
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::presence::{AgentReport, PresenceHooks, SavedVisit};
+use crate::presence::{AgentReport, Arrival, PresenceHooks, SavedVisit};
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::{control, deliveries, play_time, player_sessions, players, transfers};
 
@@ -30,6 +30,29 @@ impl PresenceHooks for ComponentHooks {
             deliveries::service::record_join(app, network, player).await;
         }
         .boxed()
+    }
+
+    fn arrived<'a>(
+        &'a self,
+        app: &'a App,
+        network: NetworkId,
+        arrivals: &'a [Arrival],
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        async move {
+            transfers::service::record_arrivals(app, network, arrivals).await?;
+            players::service::record_arrivals(app, network, arrivals).await?;
+            deliveries::service::record_arrivals(app, network, arrivals).await
+        }
+        .boxed()
+    }
+
+    fn departed<'a>(
+        &'a self,
+        app: &'a App,
+        network: NetworkId,
+        departures: &'a [(PlayerId, Millis)],
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        players::service::record_departures(app, network, departures).boxed()
     }
 
     fn arrival_deadline<'a>(

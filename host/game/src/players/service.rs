@@ -1,5 +1,6 @@
 //! Rules of players.
 
+use std::collections::BTreeMap;
 use std::future::ready;
 
 use axum::http::StatusCode;
@@ -25,7 +26,7 @@ use crate::players::model::{
 };
 use crate::players::store::data::{DataLimits, NamespaceEntry};
 use crate::players::{PlayerRegions, store};
-use crate::presence;
+use crate::presence::{self, Arrival};
 use crate::punishments::{self, NameRight};
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
@@ -60,8 +61,13 @@ pub(super) enum PlayersError {
     #[error(transparent)]
     Session(#[from] SessionError),
     /// The hub has no such engine.
-    #[error("In the query, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
-    UnknownEngine { sent: String, known: Vec<String> },
+    #[error("In the {part}, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
+    UnknownEngine {
+        /// Part of the request that names it.
+        part: &'static str,
+        sent: String,
+        known: Vec<String>,
+    },
     /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -99,7 +105,7 @@ pub(super) async fn load(
     request: LoadRequest,
     right: Option<NameRight>,
 ) -> Result<Profile, PlayersError> {
-    let update = update_of(app, request)?;
+    let update = update_of(app, request, "query")?;
     let (player, (), (currencies, namespaces)) = tokio::try_join!(
         record(app, network, id, &update),
         record_name(app, network, id, update.username.as_ref().zip(right)),
@@ -108,11 +114,11 @@ pub(super) async fn load(
     Ok(Profile { player, currencies, namespaces })
 }
 
-fn update_of(app: &App, request: LoadRequest) -> Result<PlayerUpdate, PlayersError> {
+fn update_of(app: &App, request: LoadRequest, part: &'static str) -> Result<PlayerUpdate, PlayersError> {
     if let Some(engine) = &request.game_type
         && !app.settings.engines.contains(engine)
     {
-        return Err(PlayersError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
+        return Err(PlayersError::UnknownEngine { part, sent: engine.clone(), known: app.settings.engines.clone() });
     }
     let location = request.ip.and_then(|ip| app.geo.locate(ip));
     Ok(PlayerUpdate { username: request.username, game_type: request.game_type, location })
@@ -134,7 +140,7 @@ pub(super) async fn check_visit(
     request: LoadRequest,
     right: Option<NameRight>,
 ) -> Result<PlayerUpdate, PlayersError> {
-    let update = update_of(app, request)?;
+    let update = update_of(app, request, "body")?;
     let name = update.username.as_ref().zip(right);
     tokio::try_join!(check_known(app, network, id), record_name(app, network, id, name))?;
     Ok(update)
@@ -263,6 +269,56 @@ pub async fn record_join(app: &App, network: NetworkId, id: PlayerId, name: Opti
     if let Err(error) = recorded {
         tracing::warn!(%network, %error, "could not record that a player joined");
     }
+}
+
+/// Records players who came with a server's list, like [`record_join`]. Those for whom the network's plan has no room stay
+/// unknown.
+pub async fn record_arrivals(app: &App, network: NetworkId, arrivals: &[Arrival]) -> Result<(), hub_db::Error> {
+    let players: Vec<_> = arrivals.iter().map(|arrival| arrival.player).collect();
+    let known = store::arrivals::known(&app.db, network, &players).await?;
+    let (mut seen, unseen): (Vec<_>, Vec<_>) = arrivals.iter().partition(|arrival| known.contains(&arrival.player));
+    let mut adding = vec![];
+    for arrival in unseen {
+        match check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await {
+            Ok(added) => adding.push(added),
+            Err(error) => {
+                tracing::warn!(%network, %error, "could not record that players joined");
+                break;
+            }
+        }
+        seen.push(arrival);
+    }
+    if !seen.is_empty() {
+        store::arrivals::upsert(&app.db, network, &seen).await?;
+    }
+    drop(adding);
+    let named = seen.iter().filter_map(|arrival| Some((arrival.player, arrival.name.as_ref()?.as_str(), arrival.at)));
+    let named: Vec<_> = named.collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    let right = NameRight::of_connector();
+    if let Err(error) = punishments::service::record_names(app, right, network, &named).await {
+        tracing::warn!(%network, %error, "could not record players' names");
+    }
+    let names: Vec<_> = named.iter().map(|(player, name, _)| (*player, *name)).collect();
+    deliveries::service::bind_names(app, network, &names).await
+}
+
+/// Records that players left their servers without a report. Those of one server left at one time.
+pub async fn record_departures(
+    app: &App,
+    network: NetworkId,
+    departures: &[(PlayerId, Millis)],
+) -> Result<(), hub_db::Error> {
+    let mut by_time = BTreeMap::<Millis, Vec<PlayerId>>::new();
+    for (player, at) in departures {
+        by_time.entry(*at).or_default().push(*player);
+    }
+    for (at, players) in by_time {
+        store::arrivals::update_last_seen(&app.db, network, &players, at).await?;
+    }
+    Ok(())
 }
 
 /// Records a player who was never seen; a known one stays unchanged.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::presence::SavedVisit;
+use crate::presence::{Arrival, SavedVisit};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// An agent's report of itself and of the server's container.
@@ -32,6 +32,22 @@ pub trait PresenceHooks: Send + Sync {
         name: Option<&'a Identifier>,
         server: &'a Identifier,
     ) -> BoxFuture<'a, ()>;
+
+    /// Records players who came with a server's list, like those who [joined](Self::joined), all in a few statements.
+    fn arrived<'a>(
+        &'a self,
+        app: &'a App,
+        network: NetworkId,
+        arrivals: &'a [Arrival],
+    ) -> BoxFuture<'a, Result<(), Error>>;
+
+    /// Records players who left without a report, at these times.
+    fn departed<'a>(
+        &'a self,
+        app: &'a App,
+        network: NetworkId,
+        departures: &'a [(PlayerId, Millis)],
+    ) -> BoxFuture<'a, Result<(), Error>>;
 
     /// The time until which a player who leaves `server` in a transfer may arrive.
     fn arrival_deadline<'a>(

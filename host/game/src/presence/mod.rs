@@ -1,9 +1,10 @@
 //! Presence: the registry of game servers, which of them and which players are online, and who is on which server.
 //!
-//! Presence is in memory (`memory/`); the database has a copy. What requests wait for (register, unregister, join, leave,
-//! join, leave, world change) are saved before the answer, many at once together; heartbeats are saved every second. At
-//! start the servers whose offline time has not passed are restored. If several nodes form one hub, reserved slots are
-//! they are answered, too. Connectors register, send heartbeats, and report who joins and leaves (`sessions`).
+//! Presence is in memory (`memory/`); the database has a copy. Changes that requests wait for (register, unregister, join,
+//! leave, world change) are saved before the answer, many at once together; heartbeats are saved every second, and the
+//! players whom they alone brought, or did not list any more, are recorded then. At start the servers whose offline time
+//! has not passed are restored. If several nodes form one hub, reserved slots are saved before they are answered, too.
+//! Connectors register, send heartbeats, and report who joins and leaves (`sessions`).
 //!
 //! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
 //! heartbeat, evaluated at each look-up; players and reservations of an offline server do not count; a player who
@@ -34,12 +35,13 @@ use crate::values::Identifier;
 
 pub use error::ServersError;
 pub use hooks::{AgentReport, Hooks, PresenceHooks};
+pub use memory::{Arrival, Departures, Presence, SavedVisit};
 pub use memory::{LiveWorld, NetworkPresence, PresenceError, Reservation};
-pub use memory::{Presence, SavedVisit};
 pub(crate) use memory::{RESERVATION_TTL, Watched, Watcher, join_order};
 pub use memory::{Server, free_slots};
 #[cfg(test)]
 pub use model::Software;
+pub(crate) use model::player_ids;
 pub use model::{Count, GameState, Heartbeat, Role};
 pub use model::{PlayerLocation, PluginReport, Registration, ServerInfo, SoftwareReport, WorldReport};
 pub use network_state::{PresencePeaks, PresenceState};

@@ -248,3 +248,9 @@ pub struct PlayerLocation {
 pub(super) fn search_text(id: &Identifier, display_name: Option<&str>) -> String {
     format!("{id}\n{}", display_name.unwrap_or_default()).to_lowercase()
 }
+
+/// Players in the form of statements' parameters.
+pub(crate) fn player_ids(players: &[PlayerId]) -> String {
+    let ids: serde_json::Value = players.iter().map(|player| player.0.simple().to_string()).collect();
+    ids.to_string()
+}

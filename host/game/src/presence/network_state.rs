@@ -18,7 +18,7 @@ impl NetworkState for PresenceState {
     }
 
     fn save<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
-        saving::save(app, network).boxed()
+        saving::save_and_record(app, network).boxed()
     }
 
     fn evict(&self, app: &App, network: NetworkId) {

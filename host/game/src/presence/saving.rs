@@ -26,6 +26,10 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Networks saved at once where all are waited for.
 const PLACES: usize = 8;
+/// Number of players recorded at once who came or left without a report.
+const UNREPORTED_BATCH: usize = 100;
+/// Maximum number of such batches in one pass; the next goes on.
+const UNREPORTED_BATCHES: usize = 10;
 /// Number of players saved again at once.
 const PLAYER_BATCH: usize = 500;
 
@@ -86,7 +90,7 @@ pub(super) async fn stop(app: &App) {
 /// Removes expired entries and saves changes, in every network, and waits for all.
 pub async fn save_all(app: &App) -> Result<(), Error> {
     let save = async |(network, shared): (NetworkId, Arc<SharedPresence>)| {
-        hub_db::with_tenant(network.0, save_shared(app, network, &shared)).await
+        hub_db::with_tenant(network.0, save_shared_and_record(app, network, &shared)).await
     };
     let saves = stream::iter(swept(app)).map(save).buffer_unordered(PLACES);
     saves.fold(Ok(()), async |result: Result<(), Error>, saved| result.and(saved)).await
@@ -103,13 +107,36 @@ async fn save_side_by_side(app: &App, networks: Vec<(NetworkId, Arc<SharedPresen
 async fn save_due(app: &App, network: NetworkId) -> Result<(), Error> {
     let Some(shared) = app.state::<Presence>().find(network) else { return Ok(()) };
     if !shared.is_saved_again.swap(false, Ordering::Relaxed) {
-        return save_shared(app, network, &shared).await;
+        return save_shared_and_record(app, network, &shared).await;
     }
     let saved = save_again(app, network, &shared).await;
     if saved.is_err() {
         shared.is_saved_again.store(true, Ordering::Relaxed);
     }
     saved
+}
+
+/// Saves the changes in a network, and then has the components above record who came or left without a report.
+async fn save_shared_and_record(app: &App, network: NetworkId, shared: &SharedPresence) -> Result<(), Error> {
+    save_shared(app, network, shared).await?;
+    let hooks = app.state::<Hooks>().0;
+    let _recording = shared.recording.lock().await;
+    for _ in 0..UNREPORTED_BATCHES {
+        let (arrivals, departures) = shared.with(|presence| presence.take_unreported(UNREPORTED_BATCH));
+        if !arrivals.is_empty()
+            && let Err(error) = hooks.arrived(app, network, &arrivals).await
+        {
+            shared.with(|presence| presence.put_back_arrivals(arrivals));
+            return Err(error);
+        }
+        if !departures.is_empty() {
+            hooks.departed(app, network, &departures).await?;
+        }
+        if arrivals.len() < UNREPORTED_BATCH && departures.len() < UNREPORTED_BATCH {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// All networks, without their expired entries.
@@ -150,6 +177,11 @@ async fn save_again(app: &App, network: NetworkId, shared: &SharedPresence) -> R
 /// Saves the changes in a network, including all earlier ones of the caller. Concurrent calls share one transaction.
 pub async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
     save_shared(app, network, &app.state::<Presence>().shared(network)).await
+}
+
+/// Saves a network that is about to move, with all that is to be recorded of its players.
+pub(super) async fn save_and_record(app: &App, network: NetworkId) -> Result<(), Error> {
+    save_shared_and_record(app, network, &app.state::<Presence>().shared(network)).await
 }
 
 /// Saves slots reserved on a server if they must outlive this process: with several nodes, another one may take over at
@@ -227,12 +259,8 @@ async fn write(app: &App, network: NetworkId, changes: &Changes, events: &Presen
             for (id, last_heartbeat) in offline {
                 presence::mark_offline(&mut tx, network, id, *last_heartbeat).await?;
             }
-            for player in joined {
-                presence::save_player(&mut tx, network, player).await?;
-            }
-            for player in left {
-                presence::delete_player(&mut tx, network, *player).await?;
-            }
+            presence::save_players(&mut tx, network, joined).await?;
+            presence::delete_players(&mut tx, network, left).await?;
             if !visits.is_empty() {
                 app.state::<Hooks>().0.save_visits(app, &mut tx, network, visits).await?;
             }

@@ -184,15 +184,17 @@ pub fn online_players(app: &App, network: NetworkId, after: Option<PlayerId>, li
 /// Removes an erased player from their server, and releases their slot, if this node owns the presence. A later
 /// heartbeat that lists them records them as a new player.
 pub async fn forget_player(app: &App, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {
-    if app.state::<Presence>().find(network).is_none() {
-        return Ok(());
-    }
+    let Some(shared) = app.state::<Presence>().find(network) else { return Ok(()) };
     let now = app.clock.now();
-    app.state::<Presence>().with(network, |presence| {
+    shared.with(|presence| {
         presence.leave(player, None, now);
         presence.release_any(player);
     });
-    save(app, network).await
+    save(app, network).await?;
+    // None are being recorded who came before.
+    let _recording = shared.recording.lock().await;
+    shared.with(|presence| presence.forget_unreported(player));
+    Ok(())
 }
 
 /// Networks whose presence this node has.

@@ -182,7 +182,7 @@ pub async fn write_sightings(
     }
     let names: Vec<_> = names.iter().map(|((player, name), at)| (*player, name, *at)).collect();
     for names in one_of_each_player(names, |(player, ..)| *player) {
-        store::see_names(tx, network, &names, limits::bound(app, Limit::NamesPerPlayer)).await?;
+        store::see_names(&mut *tx, network, &names, limits::bound(app, Limit::NamesPerPlayer)).await?;
     }
     let addresses: Vec<_> = addresses.iter().map(|((player, address), seen)| (*player, *address, *seen)).collect();
     for addresses in one_of_each_player(addresses, |(player, ..)| *player) {

@@ -22,7 +22,7 @@ text_type! {
     /// URL of something that proves a punishment's reason: HTTP or HTTPS, at most 2,048 characters, percent-encoded.
     pub(super) struct EvidenceUrl;
     check: |text| {
-        let url = Some(text).filter(|text| text.len() <= 2_048).and_then(|text| text.parse::<Uri>().ok());
+        let url = Some(text).filter(|text| text.is_ascii() && text.len() <= 2_048).and_then(|text| text.parse::<Uri>().ok());
         let is_web = |url: Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|it| !it.is_empty());
         url.is_some_and(is_web).then_some(()).ok_or("must be an HTTP or HTTPS URL of at most 2,048 ASCII characters")
     };
@@ -161,9 +161,16 @@ mod tests {
             assert!(fine.parse::<EvidenceUrl>().is_ok(), "{fine}");
         }
         let long = format!("https://example.org/{}", "x".repeat(2_048));
-        for wrong in
-            ["", "example.org", "ftp://example.org/a", "javascript:alert(1)", "https://", "https://a b/", &long]
-        {
+        for wrong in [
+            "",
+            "example.org",
+            "ftp://example.org/a",
+            "javascript:alert(1)",
+            "https://",
+            "https://a b/",
+            "https://example.org/é",
+            &long,
+        ] {
             assert!(wrong.parse::<EvidenceUrl>().is_err(), "{wrong}");
         }
     }

@@ -9,7 +9,7 @@ use thiserror::Error;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::clock::Cutoff;
+use crate::clock::{Cutoff, Millis};
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::http::if_match::Changed;
@@ -306,6 +306,27 @@ pub(crate) async fn record_name(
     if !store::record_name(&app.db, network, player, &name, now, most).await? {
         store::forget_names(&app.db, network, player, most - 1).await?;
         store::record_name(&app.db, network, player, &name, now, most).await?;
+    }
+    Ok(())
+}
+
+/// Records that players were seen with names, like [`record_name`], at most one of each player.
+pub(crate) async fn record_names(
+    app: &App,
+    right: NameRight,
+    network: NetworkId,
+    seen: &[(PlayerId, &str, Millis)],
+) -> Result<(), PunishmentsError> {
+    let folded: Vec<_> = seen.iter().map(|(player, name, at)| (*player, FoldedName::new(name), *at)).collect();
+    let names: Vec<_> = folded.iter().map(|(player, name, at)| (*player, name, *at)).collect();
+    let most = limits::bound(app, Limit::NamesPerPlayer);
+    store::see_names(&app.db, network, &names, most).await?;
+    // Of those who have as many names as a player may have, another one goes.
+    let known = store::names_of(&app.db, network, names.iter().map(|(player, ..)| *player)).await?;
+    for (player, name, _) in names {
+        if !known.contains_key(&(player, name.clone())) {
+            record_name(app, right, network, player, name.as_str()).await?;
+        }
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Rules of transfers.
 
+use std::collections::HashMap;
 use std::future::ready;
 
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::clock::Millis;
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
-use crate::presence::{self, NetworkPresence, Presence, Reservation};
+use crate::presence::{self, Arrival, NetworkPresence, Presence, Reservation};
 use crate::signing_secret;
 use crate::signing_secret::service::SigningSecretError;
 use crate::transfers::model::{COMMAND_TTL, Failure, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
@@ -223,6 +224,19 @@ pub async fn record_arrival(
     let under_way = store::under_way(&app.db, network, player, now).await?;
     if under_way.iter().any(|(_, to, _)| to == server) {
         store::arrive(&app.db, network, player, server, now).await?;
+    }
+    Ok(())
+}
+
+/// Ends the transfers of players who came with the list of their target. One read for players without a transfer.
+pub async fn record_arrivals(app: &App, network: NetworkId, arrivals: &[Arrival]) -> Result<(), hub_db::Error> {
+    let now = app.clock.now();
+    let servers: HashMap<_, _> = arrivals.iter().map(|arrival| (arrival.player, &*arrival.server)).collect();
+    let players: Vec<_> = servers.keys().copied().collect();
+    for (player, to) in store::targets(&app.db, network, &players, now).await? {
+        if servers.get(&player) == Some(&to.as_str()) {
+            store::arrive(&app.db, network, player, &to, now).await?;
+        }
     }
     Ok(())
 }

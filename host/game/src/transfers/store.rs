@@ -7,6 +7,7 @@ use hub_db::{Db, Error, Executor, Sql, Tx};
 use crate::clock::{Cutoff, Millis};
 use crate::component::{Term, renew_term};
 use crate::limits::{Limit, Rows};
+use crate::presence::player_ids;
 use crate::transfers::model::{COMMAND_TTL, FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -107,6 +108,30 @@ pub(super) async fn under_way(
     now: Millis,
 ) -> Result<Vec<(Option<Identifier>, Identifier, Millis)>, Error> {
     db.query(FIND_PENDING).bind(network).bind(player).bind(now).all().await
+}
+
+macro_rules! targets_of {
+    ($players:literal) => {
+        concat!(
+            "SELECT player_uuid, to_server FROM transfers WHERE network_id = $1 AND player_uuid IN (SELECT ",
+            $players,
+            ") AND ended_at IS NULL AND +expires_at > $3"
+        )
+    };
+}
+const TARGETS: Sql = Sql {
+    sqlite: targets_of!("unhex(value) FROM json_each($2)"),
+    postgres: targets_of!("CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value)"),
+};
+
+/// Targets of the pending transfers of players.
+pub(super) async fn targets(
+    db: &Db,
+    network: NetworkId,
+    players: &[PlayerId],
+    now: Millis,
+) -> Result<Vec<(PlayerId, Identifier)>, Error> {
+    db.query(TARGETS).bind(network).bind(player_ids(players)).bind(now).all().await
 }
 
 /// Records that the player arrived at the target of a pending transfer.

@@ -73,6 +73,7 @@ mod support;
 mod told;
 mod transfers;
 mod unauthorized;
+mod unreported;
 mod usage;
 mod waitlist;
 mod webhooks;

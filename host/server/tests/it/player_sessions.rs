@@ -123,7 +123,9 @@ on_both! {
             json!({"serverId": "a", "include": "language"}), json!({"serverId": "a", "gameMode": "a b"}),
             json!({"serverId": "a", "gameType": "DOOM"}), json!({"serverId": "a", "ip": "localhost"}),
         ] {
-            client.post(&path(1), wrong.clone()).await.expect_error(400, "invalid_request");
+            let refused = client.post(&path(1), wrong.clone()).await;
+            refused.expect_error(400, "invalid_request");
+            assert!(refused.body["error"].as_str().unwrap().contains("body"), "{}", refused.body);
         }
         try_open(&client, 1, "b", 0).await.expect_error(400, "unknown_server");
         client.post("/api/plugin/servers/unregister?serverId=a", Value::Null).await.expect(204);
@@ -162,6 +164,23 @@ on_both! {
         client.post("/api/plugin/chat", line).await.expect(204);
         assert_eq!(of_b.next().await.unwrap().name, "CHAT");
         assert_eq!(of_a.next().await.unwrap().name, "CHAT");
+    }
+
+    async fn a_request_that_waits_ends_with_its_key(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "a", json!({})).await;
+        register(&client, "b", json!({})).await;
+        let mut of_a = stream(&client, "a").await;
+        let first = open(&client, 1, "a").await;
+        let body = json!({"name": "short", "scopes": ["plugin"], "expiresAt": NOW + 1_000});
+        let key = client.post("/api/manage/keys", body).await.expect(201)["apiKey"].as_str().unwrap().to_owned();
+        let short = client.with_key(&key);
+        let asked = tokio::spawn(async move { try_open(&short, 1, "b", 10_000).await });
+        of_a.next_named("SESSION_REQUESTED").await;
+        hub.advance_ms(1_000);
+        asked.await.unwrap().expect_error(401, "unauthenticated");
+        assert_eq!(client.get(&path(1)).await.expect(200)["fence"], json!(first));
+        assert_eq!(state(&client, 1).await, "OPEN");
     }
 
     async fn a_session_is_taken_over_when_the_wait_is_over(hub: Hub) {

@@ -9,8 +9,8 @@ pub use claims::complete_in;
 pub(super) use claims::{claim, complete, fail};
 pub(super) use create::{Created, NewDelivery, create};
 pub(super) use manage::{Decision, decide, list};
-pub(crate) use names::bind_name;
 pub(super) use names::resolve_in;
+pub(crate) use names::{bind_name, bind_names};
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -20,7 +20,7 @@ use crate::deliveries::model::Delivery;
 use crate::deliveries::ready::{MAX_OFFERED, place_of, tell};
 use crate::deliveries::store::{self, Range};
 use crate::limits;
-use crate::presence;
+use crate::presence::{self, Arrival};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// Deliveries that a server may claim now, of one of its players or all, in the order of their creation, at most `limit`.
@@ -63,6 +63,15 @@ async fn tell_all(app: &App, network: NetworkId, player: PlayerId) -> Result<(),
     }
     let told = app.db.transaction(async |mut tx| tell(app, &mut tx, network, player, Range::All).await);
     Ok(told.await?)
+}
+
+/// Like [`record_join`], for players who came with a server's list: one read for all who have none.
+pub async fn record_arrivals(app: &App, network: NetworkId, arrivals: &[Arrival]) -> Result<(), hub_db::Error> {
+    let players: Vec<_> = arrivals.iter().map(|arrival| arrival.player).collect();
+    for player in store::awaiting(&app.db, network, &players).await? {
+        record_join(app, network, player).await;
+    }
+    Ok(())
 }
 
 /// Number of HELD deliveries, counted up to `most`, and the time of the oldest.

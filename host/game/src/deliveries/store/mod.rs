@@ -9,6 +9,7 @@ use hub_db::{Db, Error, Executor, Sql, Tx};
 use crate::clock::Millis;
 use crate::deliveries::model::{Delivery, Place};
 use crate::limits::{Limit, Rows};
+use crate::presence::player_ids;
 use crate::values::{NetworkId, PlayerId};
 
 /// Columns of a [`Delivery`].
@@ -258,7 +259,6 @@ pub(super) async fn claimable(
     now: Millis,
     limit: i64,
 ) -> Result<Vec<Delivery>, Error> {
-    let ids: Vec<_> = players.iter().map(|player| player.0.simple().to_string()).collect();
     let (kind, from) = match range {
         Range::All => (None, 0),
         Range::One { kind, id } => (Some(kind), id),
@@ -268,7 +268,7 @@ pub(super) async fn claimable(
         .into()
         .query(CLAIMABLE)
         .bind(network)
-        .bind(serde_json::json!(ids).to_string())
+        .bind(player_ids(players))
         .bind(&place.server_id)
         .bind(&place.server_type)
         .bind(now)
@@ -281,6 +281,29 @@ pub(super) async fn claimable(
         found.retain(|delivery| delivery.delivery_id == id);
     }
     Ok(found)
+}
+
+macro_rules! awaiting {
+    ($players:literal) => {
+        concat!(
+            "SELECT DISTINCT player_uuid FROM deliveries WHERE network_id = $1 AND player_uuid IN (SELECT ",
+            $players,
+            ") AND ",
+            open!(),
+            " AND state = 'PENDING' AND kind >= ''"
+        )
+    };
+}
+// The kind keeps SQLite, which has no statistics, from reading the settled ones of each player.
+const AWAITING: Sql = Sql {
+    sqlite: awaiting!("unhex(value) FROM json_each($2)"),
+    postgres: awaiting!("CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value)"),
+};
+
+/// Players among these who have pending deliveries.
+pub(super) async fn awaiting(db: &Db, network: NetworkId, players: &[PlayerId]) -> Result<Vec<PlayerId>, Error> {
+    let rows: Vec<(PlayerId,)> = db.query(AWAITING).bind(network).bind(player_ids(players)).all().await?;
+    Ok(rows.into_iter().map(|(player,)| player).collect())
 }
 
 const BLOCKING: &str = concat!(earlier!("$2", "$6", "$7"), " LIMIT 1");
@@ -311,7 +334,7 @@ pub(super) async fn is_blocked(
 mod tests {
     use super::due::{DUE, DUE_NETWORKS, PURGE};
     use super::list::{BY_PLAYER, BY_STATE, BY_STATE_AND_PLAYER, NEWEST};
-    use super::references::{FIND, OF_NAME};
+    use super::references::{AWAITED, FIND, OF_NAME};
     use super::*;
     use crate::query_plan::query_plans;
 
@@ -320,6 +343,8 @@ mod tests {
     async fn statements_use_their_indexes() {
         let statements = [
             CLAIMABLE.sqlite,
+            AWAITING.sqlite,
+            AWAITED.sqlite,
             BLOCKING,
             OPEN_OF_PLAYER,
             OPEN_OF_NAME,

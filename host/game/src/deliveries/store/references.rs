@@ -1,6 +1,6 @@
 //! SQL of references, and of names that nobody was seen with.
 
-use hub_db::{Error, Executor, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use super::open;
 use crate::clock::Millis;
@@ -80,6 +80,32 @@ pub(in crate::deliveries) async fn is_awaited(
 ) -> Result<bool, Error> {
     let row: Option<(i64,)> = on.into().query(OF_NAME).bind(network).bind(folded).optional().await?;
     Ok(row.is_some())
+}
+
+macro_rules! awaited {
+    ($names:literal) => {
+        concat!(
+            "SELECT DISTINCT name_folded FROM deliveries WHERE network_id = $1 AND name_folded IN (SELECT ",
+            $names,
+            ") AND player_uuid IS NULL AND ",
+            open!()
+        )
+    };
+}
+pub(in crate::deliveries) const AWAITED: Sql = Sql {
+    sqlite: awaited!("value FROM json_each($2)"),
+    postgres: awaited!("value FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS names (value)"),
+};
+
+/// Names among these for which deliveries wait.
+pub(in crate::deliveries) async fn awaited(
+    db: &Db,
+    network: NetworkId,
+    folded: &[String],
+) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> =
+        db.query(AWAITED).bind(network).bind(serde_json::json!(folded).to_string()).all().await?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
 }
 
 const BIND_DELIVERIES: &str = concat!(

@@ -1,6 +1,7 @@
 //! `POST /api/plugin/players/{uuid}/session` and `PUT …/session/{fence}`.
 
 use std::net::IpAddr;
+use std::pin::pin;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{PlayersWrite, Scope};
+use crate::auth::{PlayersWrite, RevocationWatch, Scope};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::deliveries::ClaimText;
@@ -129,7 +130,16 @@ async fn open_session(
         None
     };
     let visit = service::check_visit(&app, network, player, request, NameRight::of(&caller)).await?;
-    let opened = open(&app, network, player, &body.server_id, (wait, &visit), &lease).await?;
+    // The right to it may end while it waits.
+    let watched = app.state::<RevocationWatch>().watch_caller(&caller, &[Scope::PlayersWrite, Scope::Plugin]);
+    let revoked = watched.revoked();
+    let mut opening = pin!(open(&app, network, player, &body.server_id, (wait, &visit), &lease));
+    let opened = loop {
+        tokio::select! {
+            opened = &mut opening => break opened?,
+            () = revoked.cancelled() => watched.check()?,
+        }
+    };
     let profile = service::profile_of_visit(&app, network, player, &game_mode).await?;
     let included = profile::include(&app, network, &includes, &profile, &game_mode, address).await?;
     let included = Included { login, ..included };

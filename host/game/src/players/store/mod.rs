@@ -1,5 +1,6 @@
 //! All SQL of the component.
 
+pub(super) mod arrivals;
 pub(super) mod data;
 pub(super) mod languages;
 pub(super) mod search;

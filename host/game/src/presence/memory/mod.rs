@@ -9,6 +9,7 @@ mod reservation;
 mod server;
 #[cfg(test)]
 mod tests;
+mod unreported;
 mod watch;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ pub(crate) use reservation::RESERVATION_TTL;
 pub use reservation::Reservation;
 pub use server::LiveWorld;
 pub use server::{Server, free_slots};
+pub use unreported::{Arrival, Departures};
 pub(crate) use watch::{Watched, Watcher};
 
 use crate::clock::Millis;
@@ -56,6 +58,8 @@ pub(crate) struct SharedPresence {
     /// Held while this network is being saved, so that batches are saved in order. The number of the last saved
     /// [batch](NetworkPresence::batch).
     pub(super) saved_batch: tokio::sync::Mutex<u64>,
+    /// Held while players are recorded who came or left without a report.
+    pub(super) recording: tokio::sync::Mutex<()>,
     /// True if all of it is to be saved again, because the database may lack saved changes.
     pub(super) is_saved_again: AtomicBool,
 }

@@ -8,10 +8,13 @@ use crate::clock::Millis;
 use crate::component::{Term, renew_term};
 use crate::config::Settings;
 use crate::presence::memory::{SavedPlayer, SavedServer};
-use crate::presence::model::search_text;
+use crate::presence::model::{player_ids, search_text};
 use crate::presence::store::json;
 use crate::presence::store::row::{ServerRow, server_columns};
 use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// Players saved in one statement.
+const BATCH: usize = 500;
 
 /// Heartbeats of online servers: a node that takes their network over while the clock is set restores them.
 pub(in crate::presence) const ONLINE: Term = Term {
@@ -126,38 +129,74 @@ pub(in crate::presence) async fn mark_offline(
     Ok(())
 }
 
-/// Saves a player's location.
-pub(in crate::presence) async fn save_player(
+macro_rules! save_players {
+    ($player:literal, $row:literal, $joined_at:literal, $rows:literal) => {
+        concat!(
+            "INSERT INTO server_players
+                 (network_id, player_id, server_id, player_name, world_id, previous_world_id, joined_at)
+             SELECT $1, ",
+            $player,
+            ", ",
+            $row,
+            " ->> 1, ",
+            $row,
+            " ->> 2, ",
+            $row,
+            " ->> 3, ",
+            $row,
+            " ->> 4, ",
+            $joined_at,
+            " FROM ",
+            $rows,
+            " ON CONFLICT (network_id, player_id) DO UPDATE SET
+                 server_id = excluded.server_id, player_name = excluded.player_name, world_id = excluded.world_id,
+                 previous_world_id = excluded.previous_world_id, joined_at = excluded.joined_at"
+        )
+    };
+}
+const SAVE_PLAYERS: Sql = Sql {
+    sqlite: save_players!("unhex(value ->> 0)", "value", "value ->> 5", "json_each($2) WHERE true"),
+    postgres: save_players!(
+        "CAST(saved ->> 0 AS UUID)",
+        "saved",
+        "CAST(saved ->> 5 AS BIGINT)",
+        "jsonb_array_elements(CAST($2 AS JSONB)) AS players (saved)"
+    ),
+};
+
+/// Saves the locations of players.
+pub(in crate::presence) async fn save_players(
     tx: &mut Tx,
     network: NetworkId,
-    player: &SavedPlayer,
+    players: &[SavedPlayer],
 ) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO server_players (network_id, player_id, server_id, player_name, world_id, previous_world_id, joined_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (network_id, player_id) DO UPDATE SET
-             server_id = excluded.server_id, player_name = excluded.player_name, world_id = excluded.world_id,
-             previous_world_id = excluded.previous_world_id, joined_at = excluded.joined_at",
-    )
-    .bind(network)
-    .bind(player.player)
-    .bind(&player.server_id)
-    .bind(&player.name)
-    .bind(&player.world)
-    .bind(&player.previous_world)
-    .bind(player.joined_at)
-    .execute()
-    .await?;
+    let row = |it: &SavedPlayer| {
+        let id = it.player.0.simple().to_string();
+        serde_json::json!([id, it.server_id, it.name, it.world, it.previous_world, it.joined_at])
+    };
+    for players in players.chunks(BATCH) {
+        let rows: Vec<_> = players.iter().map(row).collect();
+        tx.query(SAVE_PLAYERS).bind(network).bind(json(&rows)).execute().await?;
+    }
     Ok(())
 }
 
-/// Deletes a player's location.
-pub(in crate::presence) async fn delete_player(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<(), Error> {
-    tx.query("DELETE FROM server_players WHERE network_id = $1 AND player_id = $2")
-        .bind(network)
-        .bind(player)
-        .execute()
-        .await?;
+const DELETE_PLAYERS: Sql = Sql {
+    sqlite: "DELETE FROM server_players
+             WHERE network_id = $1 AND player_id IN (SELECT unhex(value) FROM json_each($2))",
+    postgres: "DELETE FROM server_players WHERE network_id = $1 AND player_id IN (
+                   SELECT CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value))",
+};
+
+/// Deletes the locations of players.
+pub(in crate::presence) async fn delete_players(
+    tx: &mut Tx,
+    network: NetworkId,
+    players: &[PlayerId],
+) -> Result<(), Error> {
+    for players in players.chunks(BATCH) {
+        tx.query(DELETE_PLAYERS).bind(network).bind(player_ids(players)).execute().await?;
+    }
     Ok(())
 }
 

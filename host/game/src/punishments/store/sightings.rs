@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::punishments::values::{FoldedName, IpAddress};
@@ -147,14 +147,14 @@ const SEE_ADDRESSES: Sql = see_many!(
 
 /// Records names that players were seen with, unless it was later, at most one of each player.
 pub(in crate::punishments) async fn see_names(
-    tx: &mut Tx,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     names: &[(PlayerId, &FoldedName, Millis)],
     most: i64,
 ) -> Result<(), Error> {
     let rows: Vec<_> =
         names.iter().map(|(player, name, at)| (player.0.simple().to_string(), name.as_str(), at)).collect();
-    tx.query(SEE_NAMES).bind(network).bind(json(&rows)?).bind(most).execute().await?;
+    on.into().write(SEE_NAMES).bind(network).bind(json(&rows)?).bind(most).execute().await?;
     Ok(())
 }
 

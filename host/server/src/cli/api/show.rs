@@ -32,8 +32,11 @@ pub(super) fn line(object: &Value) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// The list that an answer is about: its only field of objects.
+/// The list that an answer is about: its only field of objects, unless it is about something with an id of its own.
 fn list(fields: &Map<String, Value>) -> Option<(&str, &[Value])> {
+    if fields.contains_key("id") && !fields.contains_key("items") {
+        return None;
+    }
     let mut lists = fields.iter().filter_map(|(name, value)| {
         let rows = value.as_array()?;
         (name == "items" || rows.first().is_some_and(Value::is_object)).then_some((name.as_str(), rows.as_slice()))

@@ -51,5 +51,7 @@ fn lists_are_tables_and_objects_are_lines() {
                     x         -     -                         a, b\n\ntotal: 2\n";
     assert_eq!(show::answer(&list), expected);
     assert_eq!(show::answer(&serde_json::json!({"b": 1, "name": "n"})), "name  n\nb     1\n");
+    let changed = show::answer(&serde_json::json!({"id": 1, "edits": [{"field": "reason"}]}));
+    assert!(changed.starts_with("id     1\nedits  [\n"), "{changed}");
     assert_eq!(show::answer(&serde_json::json!({"items": []})), "Nothing found.\n");
 }

@@ -72,6 +72,7 @@ on_both! {
             json!({"reason": "x".repeat(1_025)}),
             json!({"evidence": nine}),
             json!({"evidence": ["ftp://example.org/"]}),
+            json!({"evidence": ["https://example.org/\u{e9}"]}),
             json!({"evidence": [format!("https://example.org/{}", "x".repeat(2_048))]}),
             json!([]),
         ] {

@@ -14,6 +14,7 @@ use crate::presence::memory::FastMap;
 use crate::presence::memory::changes::{PlayerPresence, SavedVisit, ServerChange, Unsaved};
 use crate::presence::memory::index::{JoinRank, Servers};
 use crate::presence::memory::server::{Player, Server, live_worlds};
+use crate::presence::memory::unreported::Unreported;
 use crate::presence::memory::watch::{Watch, Watched, Watcher};
 use crate::presence::model::{Heartbeat, PlayerLocation, Registration};
 use crate::values::{Identifier, PlayerId};
@@ -27,6 +28,7 @@ pub struct NetworkPresence {
     /// The server each player has a slot reserved on.
     reserved: FastMap<PlayerId, Arc<str>>,
     unsaved: Unsaved,
+    pub(super) unreported: Unreported,
     /// Number of times the unsaved changes were taken.
     pub batch: u64,
     /// Peak number of players and servers since the last take.
@@ -257,6 +259,7 @@ impl NetworkPresence {
         for (player, state) in &server.players {
             self.players.remove(player);
             self.unsaved.visit(ended_visit(server, id, *player, state, ended_at));
+            self.unreported.departed(*player, left_at(state, ended_at));
             if let Some(watch) = self.servers.watch() {
                 watch.player(*player);
             }
@@ -274,8 +277,12 @@ impl NetworkPresence {
 
 /// Visit of a player who was on this server until `ended_at`, or until they left in a transfer.
 fn ended_visit(server: &Server, id: &Arc<str>, player: PlayerId, state: &Player, ended_at: Millis) -> SavedVisit {
-    let to = state.left_at.map_or(ended_at, |left_at| left_at.min(ended_at)).max(state.joined_at);
-    SavedVisit { to: Some(to), is_new: false, ..visit_of(server, id, player, state) }
+    SavedVisit { to: Some(left_at(state, ended_at)), is_new: false, ..visit_of(server, id, player, state) }
+}
+
+/// Time at which a player left a server where they are counted until `ended_at`.
+fn left_at(state: &Player, ended_at: Millis) -> Millis {
+    state.left_at.map_or(ended_at, |left_at| left_at.min(ended_at)).max(state.joined_at)
 }
 
 /// Running visit of a player on this server.

@@ -6,8 +6,9 @@ use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::presence::memory::FastMap;
 use crate::presence::memory::changes::{PlayerPresence, SavedVisit, ServerChange};
-use crate::presence::memory::network::{NetworkPresence, PresenceError, ended_visit, presence_of, visit_of};
+use crate::presence::memory::network::{NetworkPresence, PresenceError, ended_visit, left_at, presence_of, visit_of};
 use crate::presence::memory::server::{LiveWorld, Player};
+use crate::presence::memory::unreported::Arrival;
 use crate::values::{Identifier, PlayerId};
 
 impl NetworkPresence {
@@ -22,6 +23,7 @@ impl NetworkPresence {
         self.server(server.as_str(), now).ok_or(PresenceError::UnknownServer)?;
         let id = self.servers.id_of(server.as_str());
         self.put_player(&id, player, name, now);
+        self.unreported.reported(player);
         Ok(())
     }
 
@@ -48,6 +50,7 @@ impl NetworkPresence {
         let at = self.players.get(&player);
         if at.is_some_and(|at| server.is_none_or(|server| server.as_str() == &**at)) {
             self.remove_player(player, now);
+            self.unreported.returned(player);
         }
     }
 
@@ -78,6 +81,7 @@ impl NetworkPresence {
                 others.push(*player);
             } else if state.confirm(name.as_ref(), now) {
                 self.unsaved.players.insert(*player);
+                self.unreported.arrived(Arrival::of(*player, name.as_ref(), id, now));
             }
         }
         // A player leaving in a transfer is no longer listed and stays until they arrive.
@@ -96,12 +100,16 @@ impl NetworkPresence {
             let name = listed.get(&player).cloned().flatten();
             let elsewhere = self.players.get(&player).filter(|at| *at != id).and_then(|at| self.servers.get(at));
             if !elsewhere.is_some_and(|other| other.has_confirmed(player, now)) {
-                self.put_player(id, player, name, now);
+                let arrival = Arrival::of(player, name.as_ref(), id, now);
+                if self.put_player(id, player, name, now) {
+                    self.unreported.arrived(arrival);
+                }
             }
         }
     }
 
-    fn put_player(&mut self, id: &Arc<str>, player: PlayerId, name: Option<Identifier>, now: Millis) {
+    /// Puts a player on a server. True if they, or their name, are new there.
+    fn put_player(&mut self, id: &Arc<str>, player: PlayerId, name: Option<Identifier>, now: Millis) -> bool {
         let mut previous = None;
         if let Some(at) = self.players.get(&player).filter(|at| *at != id).cloned() {
             if self.locate(player, now).is_some() {
@@ -111,12 +119,15 @@ impl NetworkPresence {
                 self.remove_player(player, now);
             }
         }
-        let Some(mut server) = self.servers.get_mut(id) else { return };
-        if let Some(state) = server.players.get_mut(&player) {
-            if state.confirm(name.as_ref(), now) {
-                self.unsaved.players.insert(player);
-            }
-        } else {
+        let Some(mut server) = self.servers.get_mut(id) else { return false };
+        let is_new = match server.players.get_mut(&player) {
+            Some(state) => state.confirm(name.as_ref(), now),
+            None => true,
+        };
+        if is_new {
+            self.unsaved.players.insert(player);
+        }
+        if !server.has(player) {
             let new = Player {
                 name,
                 world: None,
@@ -133,12 +144,12 @@ impl NetworkPresence {
             self.unsaved.visit(SavedVisit { online: self.players.len(), ..visit_of(&server, id, player, &new) });
             server.players.insert(player, new);
             server.note_joined(player);
-            self.unsaved.players.insert(player);
+            self.unreported.returned(player);
             self.peaks.0 = self.peaks.0.max(self.players.len());
         }
         if self.reserved.get(&player) == Some(id) {
             self.reserved.remove(&player);
-            let Some(used) = server.reservations.remove(player) else { return };
+            let Some(used) = server.reservations.remove(player) else { return is_new };
             self.unsaved.released(&used);
             let is_it = |it: &&mut LiveWorld| used.expires_at > now && used.world.as_ref() == Some(&it.report.world_id);
             if let Some(world) = server.worlds.iter_mut().find(is_it) {
@@ -148,6 +159,7 @@ impl NetworkPresence {
                 }
             }
         }
+        is_new
     }
 
     pub(super) fn remove_player(&mut self, player: PlayerId, now: Millis) {
@@ -168,6 +180,7 @@ impl NetworkPresence {
         let ended_at = if server.is_online(now) { now } else { server.last_heartbeat };
         self.unsaved.visit(ended_visit(&server, &at, player, &state, ended_at));
         drop(server);
+        self.unreported.departed(player, left_at(&state, ended_at));
         Some((at, state))
     }
 }
