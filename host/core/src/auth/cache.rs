@@ -143,6 +143,8 @@ mod tests {
             servers: None,
             addresses: None,
             suspended: false,
+            move_state: None,
+            moved_to: None,
         })
     }
 

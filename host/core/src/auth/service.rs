@@ -9,8 +9,9 @@ use axum::http::{HeaderMap, Method, StatusCode};
 
 use crate::app::App;
 use crate::auth::model::{ActiveKey, Credential, KeyRow, Scope, Scopes};
+use crate::auth::moves::MovingNetworks;
 use crate::auth::session::{self, SESSION_INVALID, SentToken};
-use crate::auth::{KeyCache, key, revocation, store};
+use crate::auth::{KeyCache, key, moves, revocation, store};
 use crate::background;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
@@ -80,13 +81,31 @@ pub(super) async fn authenticate(
         .ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
     let credential = sent.credential(method, headers)?;
     let row = find_key(app, &credential, remote).await?;
-    let row = row.ok_or_else(|| invalid(session::is_session(&credential.id)))?;
+    let row = row.ok_or_else(|| {
+        let may_arrive = app.state::<MovingNetworks>().may_arrive(&credential.id);
+        if may_arrive { moves::refusal(false) } else { invalid(session::is_session(&credential.id)) }
+    })?;
     let now = app.clock.now();
     let key = active_key(&row, credential, now)?;
     if !key.is_person {
         app.state::<KeyCache>().record_use(key.network, &key.id, now);
     }
     Ok(key)
+}
+
+/// Address of the hub to which the network of a valid key has moved.
+pub async fn moved_to(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    remote: IpAddr,
+) -> Result<Option<String>, ApiError> {
+    let Some(sent) = Sent::of(headers, app.settings.is_tls()) else { return Ok(None) };
+    let credential = sent.credential(method, headers)?;
+    let row = find_key(app, &credential, remote).await?;
+    // `check` has let no wrong key come this far.
+    let has_left = |row: &Arc<KeyRow>| row.move_state.as_deref() == Some(moves::LEFT);
+    Ok(row.filter(has_left).and_then(|row| row.moved_to.clone()))
 }
 
 /// Returns the row's key if the credential matches and is valid now.
@@ -150,7 +169,7 @@ pub(super) fn check_still(row: &KeyRow, credential: &Credential, scopes: Scopes,
     Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden_scope", message))
 }
 
-/// 401 for a credential that is not or no longer valid; 403 if its network is suspended.
+/// 401 for a credential that is not or no longer valid; 403 if its network is suspended, 503 while it moves.
 fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
     let current = key::hashes_equal(&credential.sha256, &row.sha256);
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
@@ -160,7 +179,7 @@ fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiEr
         return Err(invalid(session::is_session(&credential.id)));
     }
     if row.suspended {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
+        return Err(moves::refusal_of(row.move_state.as_deref()));
     }
     Ok(())
 }

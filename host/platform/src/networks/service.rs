@@ -61,6 +61,15 @@ pub enum NetworksError {
     /// The deletion has begun and cannot be cancelled.
     #[error("The network {0} is already being deleted.")]
     BeingDeleted(NetworkId),
+    /// The network is here, and not on its way.
+    #[error("The network {0} already exists.")]
+    Exists(NetworkId),
+    /// The network moves to another hub, or from one.
+    #[error("The network {0} is moving; complete or cancel the move first.")]
+    Moving(NetworkId),
+    /// The network has moved to another hub.
+    #[error("The network has moved to {0}.")]
+    Moved(String),
     /// More days of chat than the plan allows.
     #[error("In the body, `chatHistoryDays`: must be 0 to {0}.")]
     ChatHistoryDays(i64),
@@ -85,7 +94,7 @@ impl From<NetworksError> for ApiError {
     fn from(error: NetworksError) -> Self {
         let message = error.to_string();
         match error {
-            NetworksError::NameTaken(_) => Self::bad_request("name_taken", message),
+            NetworksError::NameTaken(_) | NetworksError::Exists(_) => Self::bad_request("name_taken", message),
             NetworksError::UnknownNetwork(_) | NetworksError::NoSuchName(_) => {
                 Self::not_found("unknown_network", message)
             }
@@ -99,6 +108,9 @@ impl From<NetworksError> for ApiError {
             NetworksError::Refused(refusal) => *refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
+            NetworksError::Moving(_) | NetworksError::Moved(_) => {
+                Self::new(StatusCode::CONFLICT, "network_moving", message)
+            }
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
             NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),
