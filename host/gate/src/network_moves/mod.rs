@@ -10,6 +10,7 @@ mod store;
 mod watch;
 
 use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
@@ -18,6 +19,7 @@ use crate::auth::moves::MovingNetworks;
 use crate::cluster::named_network;
 use crate::component::{Component, TableRule};
 use crate::http::layers::Next;
+use crate::identity::Identity;
 use crate::limits::remote_address;
 
 pub use store::{LiveNodes, live_nodes};
@@ -38,13 +40,27 @@ pub static COMPONENT: Component = Component {
     ..Component::new(module_path!())
 };
 
+/// Header of a question and its answer: this is the hub with this id. A command makes sure of an address by it.
+pub static IDENTITY: HeaderName = HeaderName::from_static("hub-identity");
+
 /// Forwards the requests of networks that have moved to another hub.
-pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let identified = auth::identify(&app, request.method(), request.headers(), request.extensions()).await;
+pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let asked = request.headers_mut().remove(&IDENTITY);
+    let is_this = |id: &HeaderValue| *id == app.state::<Identity>().cluster;
+    let confirmed = asked.filter(is_this);
+    let mut response = answer(&app, request, next).await;
+    if let Some(id) = confirmed {
+        response.headers_mut().insert(IDENTITY.clone(), id);
+    }
+    response
+}
+
+async fn answer(app: &App, request: Request, next: Next) -> Response {
+    let identified = auth::identify(app, request.method(), request.headers(), request.extensions()).await;
     let moved_to = match &identified {
         Err(error) if error.code() == "network_moved" => {
             let remote = remote_address(request.extensions());
-            match auth::moved_to(&app, request.method(), request.headers(), remote).await {
+            match auth::moved_to(app, request.method(), request.headers(), remote).await {
                 Ok(url) => url,
                 Err(error) => return error.into_response(),
             }
@@ -56,7 +72,7 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     };
     match moved_to {
         Some(url) => {
-            let forwarded = app.state::<forward::Forwarder>().forward(&app, &url, request).await;
+            let forwarded = app.state::<forward::Forwarder>().forward(app, &url, request).await;
             forwarded.unwrap_or_else(crate::http::error::ApiError::into_response)
         }
         None => next.run(request).await,

@@ -62,7 +62,7 @@ pub async fn import(
     let key = key_of_database(settings, db).await?;
     let mut loader =
         Loader { db, module_store, tables, ids, manifest, plan, token, blobs, key, network_row: None, stored: vec![] };
-    ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
+    check_plan(db, &loader.plan).await?;
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
@@ -72,6 +72,12 @@ pub async fn import(
         return Err(error);
     }
     Ok(Report::new(&loader.manifest, &summary))
+}
+
+/// Fails if no network can be imported on this plan.
+pub async fn check_plan(db: &Db, plan: &str) -> anyhow::Result<()> {
+    ensure!(store::has_plan(db, plan).await?, "the hub has no plan `{plan}`");
+    Ok(())
 }
 
 /// Deletes the rows of a network that was imported and is none any more.

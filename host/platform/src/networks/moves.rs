@@ -19,7 +19,7 @@ use crate::values::NetworkId;
 const ID_LENGTH: usize = 24;
 
 /// Freezes a network: its requests are refused until it is served elsewhere, or the move is cancelled. A move that was
-/// begun before is taken over; one that is complete but for the other hub is returned as it is.
+/// begun before is taken over; that of a network which has left is returned as it is.
 pub async fn begin(db: &Db, origin: &Origin, network: NetworkId, url: &str) -> Result<MoveRow, NetworksError> {
     let move_id = origin.ids.token(ID_LENGTH);
     db.transaction(async |mut tx| {
@@ -30,8 +30,7 @@ pub async fn begin(db: &Db, origin: &Origin, network: NetworkId, url: &str) -> R
         }
         let before = store::find(&mut tx, network).await?;
         let resumes = match before {
-            Some(row) if row.state == LEFT && row.url == url => return Ok(row),
-            Some(row) if row.state == LEFT => return Err(NetworksError::Moved(row.url)),
+            Some(row) if row.state == LEFT => return Ok(row),
             Some(row) if row.state == ARRIVING => return Err(NetworksError::Moving(network)),
             Some(row) => row.resumes,
             None => !row.suspended,
@@ -58,21 +57,39 @@ pub async fn leave(db: &Db, origin: &Origin, network: NetworkId, of: &MoveRow) -
     .await
 }
 
+/// Forwards a network that has left, and that `of` brought to the other hub, to another address of that hub.
+pub async fn readdress(db: &Db, origin: &Origin, network: NetworkId, of: &MoveRow) -> Result<(), NetworksError> {
+    db.transaction(async |mut tx| {
+        let row = store::find(&mut tx, network).await?;
+        let row = row.filter(|row| row.state == LEFT && row.move_id == of.move_id);
+        let row = row.ok_or(NetworksError::Moving(network))?;
+        if row.url == of.url {
+            return Ok(());
+        }
+        store::put(&mut tx, network, of, origin.clock.now()).await?;
+        let change = Change::new(Action::NetworkChanged, network).before(json!({"movedTo": row.url}));
+        audit::record(&mut tx, network, origin, change.after(json!({"movedTo": of.url}))).await?;
+        Ok(())
+    })
+    .await
+}
+
 /// The move of a network, from this hub or to it.
 pub async fn find(db: &Db, network: NetworkId) -> Result<Option<MoveRow>, NetworksError> {
     Ok(db.transaction(async |mut tx| store::find(&mut tx, network).await).await?)
 }
 
-/// Serves a frozen network here again. False if it does not leave, or has left. `of` is one move, none any.
-pub async fn cancel(db: &Db, network: NetworkId, of: Option<&str>) -> Result<bool, NetworksError> {
+/// Serves a frozen network here again, and returns the move. None if it does not leave, or has left. `of` is one move,
+/// none any.
+pub async fn cancel(db: &Db, network: NetworkId, of: Option<&str>) -> Result<Option<MoveRow>, NetworksError> {
     db.transaction(async |mut tx| {
         admin_store::lock(&mut tx, network).await?;
         let row = store::find(&mut tx, network).await?;
         let row = row.filter(|row| row.state == LEAVING && of.is_none_or(|of| of == row.move_id));
-        let Some(row) = row else { return Ok(false) };
+        let Some(row) = row else { return Ok(None) };
         store::delete(&mut tx, network).await?;
         admin_store::update(&mut tx, network, None, None, Some(!row.resumes)).await?;
-        Ok(true)
+        Ok(Some(row))
     })
     .await
 }

@@ -67,9 +67,6 @@ pub enum NetworksError {
     /// The network moves to another hub, or from one.
     #[error("The network {0} is moving; complete or cancel the move first.")]
     Moving(NetworkId),
-    /// The network has moved to another hub.
-    #[error("The network has moved to {0}.")]
-    Moved(String),
     /// More days of chat than the plan allows.
     #[error("In the body, `chatHistoryDays`: must be 0 to {0}.")]
     ChatHistoryDays(i64),
@@ -108,9 +105,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::Refused(refusal) => *refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
-            NetworksError::Moving(_) | NetworksError::Moved(_) => {
-                Self::new(StatusCode::CONFLICT, "network_moving", message)
-            }
+            NetworksError::Moving(_) => Self::new(StatusCode::CONFLICT, "network_moving", message),
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
             NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::archive::{self, ImportOptions, Report};
 use crate::auth::Origin;
+use crate::auth::moves::LEFT;
 use crate::cli::{connect, progress};
 use crate::clock::Clock;
 use crate::components::tables;
@@ -23,10 +24,10 @@ use crate::http_client;
 use crate::identity;
 use crate::ids::Ids;
 use crate::modules::open_store;
-use crate::network_moves::live_nodes;
+use crate::network_moves::{IDENTITY, live_nodes};
 use crate::networks::admin;
 use crate::networks::moves::{self, MoveRow};
-use crate::networks::service;
+use crate::networks::service::{self, NetworksError};
 use crate::values::{NetworkId, hex};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
@@ -55,7 +56,8 @@ pub(super) struct Move {
     /// The other hub's secrets key [default: `secrets.key` in its data folder]
     #[arg(long, value_name = "FILE")]
     to_secrets_key: Option<PathBuf>,
-    /// Serve the network here again after a move that was interrupted; no longer possible once it has left
+    /// Serve the network here again after a move that was interrupted, and with the other hub's storage remove what has
+    /// arrived there; no longer possible once it has left
     #[arg(long, conflicts_with = "to")]
     cancel: bool,
     /// Print JSON
@@ -169,12 +171,7 @@ impl Move {
     async fn at(&self, source: &Hub) -> anyhow::Result<()> {
         let network = service::resolve_network(&source.db, &self.network).await?;
         if self.cancel {
-            ensure!(
-                moves::cancel(&source.db, network, None).await?,
-                "no move of {network} can be cancelled: none is under way, or it has left"
-            );
-            self.print(&json!({"networkId": network}), &format!("{network} is served here again"));
-            return Ok(());
+            return self.cancel(source, network).await;
         }
         let url = self.url()?;
         let target = Hub::open(self.target()?).await?;
@@ -188,6 +185,20 @@ impl Move {
         });
         let after = frozen_ms.map_or_else(String::new, |ms| format!(" after {ms} ms"));
         self.print(&json, &format!("{network} is served at {url}{after}; this hub forwards its requests"));
+        Ok(())
+    }
+
+    async fn cancel(&self, source: &Hub, network: NetworkId) -> anyhow::Result<()> {
+        let of = moves::cancel(&source.db, network, None).await?;
+        let of =
+            of.with_context(|| format!("no move of {network} can be cancelled: none is under way, or it has left"))?;
+        self.print(&json!({"networkId": network}), &format!("{network} is served here again"));
+        if self.to_data.is_some() || self.to_database.is_some() {
+            let target = Hub::open(self.target()?).await?;
+            let discarded = target.discard(network, &of).await;
+            target.close().await;
+            discarded?;
+        }
         Ok(())
     }
 
@@ -219,19 +230,27 @@ impl Move {
     async fn between(source: &Hub, target: &Hub, network: NetworkId, url: &str) -> anyhow::Result<Moved> {
         let [from, to] = [identity::find_id(&source.db).await?, identity::find_id(&target.db).await?];
         ensure!(from.is_some() && to.is_some() && from != to, "both are the same hub, or one has never been started");
-        let is_left = moves::find(&source.db, network).await?.is_some_and(|row| row.state == crate::auth::moves::LEFT);
+        // Of the same name there; the operator may put it on another one afterwards.
+        let row = admin::network(&source.db, network).await?;
+        let is_left = moves::find(&source.db, network).await?.is_some_and(|row| row.state == LEFT);
         if !is_left {
             moves::check_arrival(&target.db, network).await?;
+            archive::check_plan(&target.db, &row.plan).await?;
+            check_name(&target.db, network, &row.name).await?;
         }
-        check_ready(url).await?;
+        check_address(url, &to.unwrap_or_default()).await?;
         let began = Instant::now();
         let of = moves::begin(&source.db, &origin(), network, url).await?;
-        if of.state == crate::auth::moves::LEFT {
-            moves::arrive(&target.db, network, &of).await?;
+        if of.state == LEFT {
+            let arrived = moves::arrive(&target.db, network, &of).await;
+            arrived.with_context(|| format!("it has left for the hub at {}; this one does not have it", of.url))?;
+            // The address may be another one now, or that of a hub to which it moved on.
+            let of = MoveRow { url: url.to_owned(), ..of };
+            moves::readdress(&source.db, &origin(), network, &of).await?;
             return Ok(Moved { report: None, sha256: None, frozen: None });
         }
         let folder = source.settings.data.join(format!("moving-{network}"));
-        let moved = Self::transfer(source, target, network, &of, &folder).await;
+        let moved = Self::transfer(source, target, network, &of, &row.plan, &folder).await;
         if let Err(error) = fs::remove_dir_all(&folder)
             && error.kind() != io::ErrorKind::NotFound
         {
@@ -246,7 +265,7 @@ impl Move {
             }
             Err(error) => {
                 // First here: a hub that does not answer must not keep the network from being served.
-                if moves::cancel(&source.db, network, Some(&of.move_id)).await? {
+                if moves::cancel(&source.db, network, Some(&of.move_id)).await?.is_some() {
                     eprintln!("{network} is served here again");
                 }
                 if let Err(error) = target.discard(network, &of).await {
@@ -263,6 +282,7 @@ impl Move {
         target: &Hub,
         network: NetworkId,
         of: &MoveRow,
+        plan: &str,
         folder: &Path,
     ) -> anyhow::Result<(Report, String)> {
         // Of a move that was killed.
@@ -273,11 +293,9 @@ impl Move {
         moves::expect(&target.db, &origin(), network, of).await?;
         // There, they have also forgotten what an earlier stay of the network has left in memory.
         tokio::try_join!(source.until_still(network, of), target.until_still(network, of))?;
-        // Of the same name there; the operator may put it on another one afterwards.
-        let plan = admin::network(&source.db, network).await?.plan;
         let (_, sent) = source.export(network, &folder.join("sent.tar")).await?;
         ensure!(moves::clear(&target.db, network, of).await?, "another command moves it to the other hub");
-        let report = target.import(&folder.join("sent.tar"), &plan).await?;
+        let report = target.import(&folder.join("sent.tar"), plan).await?;
         let (_, arrived) = target.export(network, &folder.join("arrived.tar")).await?;
         ensure!(sent == arrived, "what has arrived is not what was sent: {arrived} instead of {sent}");
         if !moves::leave(&source.db, &origin(), network, of).await? {
@@ -295,11 +313,24 @@ impl Move {
     }
 }
 
-async fn check_ready(url: &str) -> anyhow::Result<()> {
+/// Fails if another network has the name there.
+async fn check_name(db: &Db, network: NetworkId, name: &str) -> anyhow::Result<()> {
+    match service::resolve_network(db, name).await {
+        Ok(other) => ensure!(other == network, "another network there, {other}, has the name `{name}`"),
+        Err(NetworksError::NoSuchName(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Fails unless this hub is ready at the address: requests of the network will be sent to it for good.
+async fn check_address(url: &str, id: &str) -> anyhow::Result<()> {
     let client = http_client::builder()?.timeout(READY_WITHIN).build()?;
-    let answer = client.get(format!("{url}/readyz")).send().await;
+    let answer = client.get(format!("{url}/readyz")).header(&IDENTITY, id).send().await;
     let answer = answer.map_err(|error| anyhow::anyhow!("no hub at {url}: {}", http_client::with_causes(&error)))?;
     ensure!(answer.status().is_success(), "the hub at {url} is not ready: {}", answer.status());
+    let is_this = answer.headers().get(&IDENTITY).is_some_and(|answered| answered == id);
+    ensure!(is_this, "{url} is not the address of the hub with that storage");
     Ok(())
 }
 

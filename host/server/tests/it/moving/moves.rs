@@ -119,7 +119,7 @@ async fn read(client: Client, is_over: Arc<AtomicBool>, opened: Arc<AtomicU64>, 
 }
 
 /// Options of the other hub's storage.
-fn to(hub: &Hub) -> Vec<String> {
+fn options_to(hub: &Hub) -> Vec<String> {
     let mut options = vec!["--to".to_owned(), hub.url(), "--to-data".to_owned(), text(hub.data()).to_owned()];
     let database = hub.backend().options();
     if let Some(at) = database.iter().position(|it| it == "--database") {
@@ -134,9 +134,15 @@ fn move_of<'a>(network: &'a str, to: &'a [String]) -> Vec<&'a str> {
 }
 
 async fn moved(hub: &Hub, network: &str, target: &Hub) -> Value {
-    let (backend, network, to) = (hub.backend().clone(), network.to_owned(), to(target));
+    let (backend, network, to) = (hub.backend().clone(), network.to_owned(), options_to(target));
     let output = tokio::task::spawn_blocking(move || succeed(&backend, &move_of(&network, &to))).await.unwrap();
     serde_json::from_str(&output).unwrap()
+}
+
+/// The reason for which a move does not begin.
+async fn refused(hub: &Hub, network: &str, to: &[String]) -> String {
+    let (backend, network, to) = (hub.backend().clone(), network.to_owned(), to.to_vec());
+    tokio::task::spawn_blocking(move || fail(&backend, &move_of(&network, &to))).await.unwrap()
 }
 
 async fn a_network_moves_under_load(from: Backend, to: Backend) {
@@ -147,6 +153,14 @@ async fn a_network_moves_under_load(from: Backend, to: Backend) {
     let load = Load::start(&owner);
     load.goes_on().await;
 
+    // Not to an address where that hub is not: what leaves would be served nowhere.
+    let mut astray = options_to(&second);
+    for (address, reason) in [(first.url(), "is not the address"), ("http://127.0.0.1:1".to_owned(), "no hub at")] {
+        astray[1] = address;
+        let refused = refused(&first, &network, &astray).await;
+        assert!(refused.contains(reason), "{refused}");
+        owner.get("/api/manage/keys").await.expect(200);
+    }
     let report = moved(&first, &network, &second).await;
     println!("{report}");
     load.goes_on().await;
@@ -159,6 +173,17 @@ async fn a_network_moves_under_load(from: Backend, to: Backend) {
     let again = moved(&first, &network, &second).await;
     assert_eq!(again["frozenMs"], Value::Null);
     assert!(fail(first.backend(), &["resume", &network]).contains("is moving"));
+    // The other hub's address may change.
+    let mut elsewhere = options_to(&second);
+    elsewhere[1] = second.url().replace("127.0.0.1", "localhost");
+    let readdressed = elsewhere.clone();
+    let (backend, name) = (first.backend().clone(), network.clone());
+    tokio::task::spawn_blocking(move || succeed(&backend, &move_of(&name, &readdressed))).await.unwrap();
+    Hub::eventually("it is forwarded to the new address", async || {
+        let answer = owner.get("/api/manage/keys").await;
+        answer.status == 200 && answer.headers["hub-moved-to"] == elsewhere[1].as_str()
+    })
+    .await;
     let endless = owner.request(Method::GET, "/api/manage/keys").header("Hub-Forwarded", "4");
     owner.send(endless).await.expect_error(503, "network_moving");
 
@@ -189,7 +214,7 @@ async fn from_postgres_to_sqlite_and_back() {
 
 /// A move that is killed so long after the freeze. Returns true if it was done by then.
 async fn killed(hub: &Hub, network: &str, target: &Hub, after: Duration, is_frozen: impl AsyncFn() -> bool) -> bool {
-    let to = to(target);
+    let to = options_to(target);
     let mut command = command(hub.backend(), &move_of(network, &to));
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     Hub::eventually("the network is frozen", async || is_frozen().await).await;
@@ -228,7 +253,11 @@ async fn a_killed_move_is_run_again_or_cancelled_and_never_two_hubs_serve() {
         match here.as_deref() {
             Some("LEAVING") => {
                 cancelled += 1;
-                succeed(first.backend(), &["move", &network, "--cancel"]);
+                let at_other = ["--to-data", text(second.data())];
+                let storage: &[&str] = if cancelled % 2 == 1 { &at_other } else { &[] };
+                succeed(first.backend(), &[&["move", &network, "--cancel"], storage].concat());
+                // Nothing stays behind there if the command knows that storage.
+                assert!(storage.is_empty() || state(&second).await.is_none());
                 load.goes_on().await;
             }
             Some("LEFT") => break,
