@@ -96,7 +96,7 @@ pub(super) async fn authenticate(
     Ok(key)
 }
 
-/// Address of the hub to which the network of a valid key has moved.
+/// Address of the hub to which the network of a valid key has moved; none for a person, whom that hub does not know.
 pub async fn moved_to(
     app: &App,
     method: &Method,
@@ -106,9 +106,9 @@ pub async fn moved_to(
     let Some(sent) = Sent::of(headers, app.settings.is_tls()) else { return Ok(None) };
     let credential = sent.credential(method, headers)?;
     let row = find_key(app, &credential, remote).await?;
-    // `check` has let no wrong key come this far.
-    let has_left = |row: &Arc<KeyRow>| row.move_state.as_deref() == Some(moves::LEFT);
-    Ok(row.filter(has_left).and_then(|row| row.moved_to.clone()))
+    // `check` has let no wrong key come this far. A network that had left a moment ago, and has not now, is on its way back.
+    let row = row.filter(|row| row.move_state.as_deref() == Some(moves::LEFT)).ok_or_else(|| moves::refusal(false))?;
+    Ok(row.moved_to.clone())
 }
 
 /// Returns the row's key if the credential matches and is valid now.

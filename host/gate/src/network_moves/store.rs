@@ -33,6 +33,8 @@ pub(super) async fn note_still(db: &Db, of: &MoveRow, node: &str) -> Result<(), 
 /// Nodes of the hub, about one move.
 #[derive(Clone, Copy, Debug)]
 pub struct LiveNodes {
+    /// False once the move was cancelled, or is another command's.
+    pub is_under_way: bool,
     /// Those that have nothing of the network under way any more.
     pub still: i64,
     /// Those that may serve the database and have not said so.
@@ -41,10 +43,13 @@ pub struct LiveNodes {
 
 /// Counts the nodes of the hub. On SQLite nobody knows which process serves the database.
 pub async fn live_nodes(db: &Db, network: NetworkId, move_id: &str) -> Result<LiveNodes, Error> {
+    let moves = "SELECT COUNT(*) FROM network_moves WHERE network_id = $1 AND move_id = $2";
+    let (moves,): (i64,) = db.query(moves).bind(network).bind(move_id).one().await?;
+    let is_under_way = moves > 0;
     let still = "SELECT COUNT(*) FROM network_move_nodes WHERE network_id = $1 AND move_id = $2";
     let (still,): (i64,) = db.query(still).bind(network).bind(move_id).one().await?;
     if db.backend() == Backend::Sqlite {
-        return Ok(LiveNodes { still, missing: 0 });
+        return Ok(LiveNodes { is_under_way, still, missing: 0 });
     }
     let missing = "SELECT COUNT(*) FROM (
                        SELECT node FROM hub_nodes
@@ -56,5 +61,5 @@ pub async fn live_nodes(db: &Db, network: NetworkId, move_id: &str) -> Result<Li
                        SELECT 1 FROM network_move_nodes d
                        WHERE d.network_id = $1 AND d.move_id = $2 AND d.node = n.node)";
     let (missing,): (i64,) = db.query(missing).bind(network).bind(move_id).bind(LIVE_WITHIN).one().await?;
-    Ok(LiveNodes { still, missing })
+    Ok(LiveNodes { is_under_way, still, missing })
 }

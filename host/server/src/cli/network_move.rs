@@ -35,6 +35,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(25);
 const STILL_WITHIN: Duration = Duration::from_secs(30);
 /// A hub that serves and has said nothing for so long is none that looks at this database.
 const HEARD_WITHIN: Duration = Duration::from_secs(3);
+const TAKEN_OVER: &str = "the move was cancelled, or another command goes on with it";
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
@@ -91,6 +92,11 @@ impl Hub {
         Ok(Self { settings, db, module_store })
     }
 
+    /// Folder for a network's files on their way.
+    fn folder_of(&self, network: NetworkId) -> PathBuf {
+        self.settings.data.join(format!("moving-{network}"))
+    }
+
     async fn close(self) {
         self.module_store.close().await;
         self.db.close().await;
@@ -123,6 +129,7 @@ impl Hub {
         let began = Instant::now();
         loop {
             let nodes = live_nodes(&self.db, network, &of.move_id).await?;
+            ensure!(nodes.is_under_way, TAKEN_OVER);
             let is_served = self.settings.database.is_none() && data_folder::serving_address(&self.settings)?.is_some();
             let is_heard = nodes.still > 0 || (!is_served && began.elapsed() > HEARD_WITHIN);
             if nodes.missing == 0 && is_heard {
@@ -131,6 +138,14 @@ impl Hub {
             ensure!(began.elapsed() < STILL_WITHIN, "the hub still has requests of the network under way");
             tokio::time::sleep(POLL_INTERVAL).await;
         }
+    }
+}
+
+fn remove_folder(folder: &Path) {
+    if let Err(error) = fs::remove_dir_all(folder)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        eprintln!("could not remove {}, which holds the network's secrets: {error}", folder.display());
     }
 }
 
@@ -193,6 +208,8 @@ impl Move {
         let of =
             of.with_context(|| format!("no move of {network} can be cancelled: none is under way, or it has left"))?;
         self.print(&json!({"networkId": network}), &format!("{network} is served here again"));
+        // Of a command that was killed.
+        remove_folder(&source.folder_of(network));
         if self.to_data.is_some() || self.to_database.is_some() {
             let target = Hub::open(self.target()?).await?;
             let discarded = target.discard(network, &of).await;
@@ -249,13 +266,9 @@ impl Move {
             moves::readdress(&source.db, &origin(), network, &of).await?;
             return Ok(Moved { report: None, sha256: None, frozen: None });
         }
-        let folder = source.settings.data.join(format!("moving-{network}"));
+        let folder = source.folder_of(network);
         let moved = Self::transfer(source, target, network, &of, &row.plan, &folder).await;
-        if let Err(error) = fs::remove_dir_all(&folder)
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            eprintln!("could not remove {}, which holds the network's secrets: {error}", folder.display());
-        }
+        remove_folder(&folder);
         match moved {
             Ok((report, sha256)) => {
                 moves::arrive(&target.db, network, &of)
@@ -299,7 +312,7 @@ impl Move {
         let (_, arrived) = target.export(network, &folder.join("arrived.tar")).await?;
         ensure!(sent == arrived, "what has arrived is not what was sent: {arrived} instead of {sent}");
         if !moves::leave(&source.db, &origin(), network, of).await? {
-            bail!("the move was cancelled, or another command goes on with it");
+            bail!(TAKEN_OVER);
         }
         Ok((report, sent))
     }

@@ -258,6 +258,7 @@ async fn a_killed_move_is_run_again_or_cancelled_and_never_two_hubs_serve() {
                 succeed(first.backend(), &[&["move", &network, "--cancel"], storage].concat());
                 // Nothing stays behind there if the command knows that storage.
                 assert!(storage.is_empty() || state(&second).await.is_none());
+                assert!(!first.data().join(format!("moving-{network}")).exists(), "the network's secrets lie about");
                 load.goes_on().await;
             }
             Some("LEFT") => break,
