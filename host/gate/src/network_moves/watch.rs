@@ -9,6 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
+use crate::auth::KeyCache;
 use crate::auth::moves::{LEAVING, LEFT, MovingNetworks};
 use crate::cluster::ShardRegistry;
 use crate::identity::Identity;
@@ -85,6 +86,8 @@ async fn deal_with(app: &App, row: &MoveRow) -> Result<(), hub_db::Error> {
         for state in app.components().network_states() {
             state.forget(app, row.network_id);
         }
+        // Written after the arrival, they would be a difference to what was sent.
+        app.state::<KeyCache>().forget_uses(row.network_id);
         app.bus.close_network(row.network_id.0.as_u128());
     }
     let node = app.state::<ShardRegistry>().node_name().unwrap_or(&app.state::<Identity>().node);

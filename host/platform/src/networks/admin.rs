@@ -86,8 +86,9 @@ pub async fn change(
         if let Some(plan) = change.plan {
             plans::service::lock(&mut tx, plan).await?;
         }
-        // One that has left is another hub's: here it would be a second one.
-        if change.suspended.is_some() && moves_store::find(&mut tx, network).await?.is_some() {
+        // One that has left is another hub's: here it would be a second one. One on its way is written down already.
+        let row = moves_store::find(&mut tx, network).await?;
+        if row.is_some_and(|row| row.state != LEFT || change.suspended.is_some()) {
             return Err(NetworksError::Moving(network));
         }
         if change.suspended == Some(false) && before.delete_at.is_some() {

@@ -104,12 +104,40 @@ pub async fn check_arrival(db: &Db, network: NetworkId) -> Result<(), NetworksEr
     .await
 }
 
-/// Prepares the arrival of a network: its requests are no longer forwarded from here, and not yet served.
-pub async fn expect(db: &Db, origin: &Origin, network: NetworkId, of: &MoveRow) -> Result<(), NetworksError> {
+/// Prepares the arrival of a network: its requests are no longer forwarded from here, and not yet served. Returns the move
+/// that was here before.
+pub async fn expect(
+    db: &Db,
+    origin: &Origin,
+    network: NetworkId,
+    of: &MoveRow,
+) -> Result<Option<MoveRow>, NetworksError> {
     check_arrival(db, network).await?;
     db.transaction(async |mut tx| {
+        let before = store::find(&mut tx, network).await?;
         let row = MoveRow { state: ARRIVING.to_owned(), ..of.clone() };
-        Ok(store::put(&mut tx, network, &row, origin.clock.now()).await?)
+        store::put(&mut tx, network, &row, origin.clock.now()).await?;
+        Ok(before)
+    })
+    .await
+}
+
+/// Ends an arrival that failed at a hub which knew the network before. It is forwarded as before if its keys are here, and
+/// otherwise stays expected: its keys would be unknown.
+pub async fn reinstate(
+    db: &Db,
+    origin: &Origin,
+    network: NetworkId,
+    of: &MoveRow,
+    before: &MoveRow,
+) -> Result<(), NetworksError> {
+    db.transaction(async |mut tx| {
+        let row = store::find(&mut tx, network).await?;
+        let is_this = row.is_some_and(|row| row.state == ARRIVING && row.move_id == of.move_id);
+        if is_this && before.state == LEFT && admin_store::find(&mut tx, network).await?.is_some() {
+            store::put(&mut tx, network, before, origin.clock.now()).await?;
+        }
+        Ok(())
     })
     .await
 }

@@ -124,6 +124,14 @@ impl Hub {
         Ok(())
     }
 
+    /// Ends an arrival that failed. Clients that know this hub from an earlier stay are not told that their keys are unknown.
+    async fn give_up(&self, network: NetworkId, of: &MoveRow, before: Option<&MoveRow>) -> anyhow::Result<()> {
+        match before {
+            Some(before) => Ok(moves::reinstate(&self.db, &origin(), network, of, before).await?),
+            None => self.discard(network, of).await,
+        }
+    }
+
     /// Waits until each node of this hub has dealt with the move.
     async fn until_still(&self, network: NetworkId, of: &MoveRow) -> anyhow::Result<()> {
         let began = Instant::now();
@@ -267,7 +275,8 @@ impl Move {
             return Ok(Moved { report: None, sha256: None, frozen: None });
         }
         let folder = source.folder_of(network);
-        let moved = Self::transfer(source, target, network, &of, &row.plan, &folder).await;
+        let mut before = None;
+        let moved = Self::transfer(source, target, network, (&of, &mut before), &row.plan, &folder).await;
         remove_folder(&folder);
         match moved {
             Ok((report, sha256)) => {
@@ -281,7 +290,7 @@ impl Move {
                 if moves::cancel(&source.db, network, Some(&of.move_id)).await?.is_some() {
                     eprintln!("{network} is served here again");
                 }
-                if let Err(error) = target.discard(network, &of).await {
+                if let Err(error) = target.give_up(network, &of, before.as_ref()).await {
                     eprintln!("could not remove what has arrived of it; another move does: {error:#}");
                 }
                 Err(error)
@@ -294,7 +303,7 @@ impl Move {
         source: &Hub,
         target: &Hub,
         network: NetworkId,
-        of: &MoveRow,
+        (of, before): (&MoveRow, &mut Option<MoveRow>),
         plan: &str,
         folder: &Path,
     ) -> anyhow::Result<(Report, String)> {
@@ -303,7 +312,7 @@ impl Move {
             fs::remove_dir_all(folder)?;
         }
         fs::create_dir_all(folder)?;
-        moves::expect(&target.db, &origin(), network, of).await?;
+        *before = moves::expect(&target.db, &origin(), network, of).await?;
         // There, they have also forgotten what an earlier stay of the network has left in memory.
         tokio::try_join!(source.until_still(network, of), target.until_still(network, of))?;
         let (_, sent) = source.export(network, &folder.join("sent.tar")).await?;
