@@ -84,6 +84,27 @@ CREATE TABLE network_deletions (
 );
 CREATE INDEX network_deletions_by_end ON network_deletions (deleted_at) WHERE deleted_at IS NOT NULL;
 
+-- Moves of networks from this hub or to it. Such a network is suspended besides.
+CREATE TABLE network_moves (
+    network_id UUID NOT NULL PRIMARY KEY,
+    -- Of the command that moves it.
+    move_id    TEXT NOT NULL,
+    state      TEXT NOT NULL CHECK (state IN ('LEAVING', 'LEFT', 'ARRIVING')),
+    -- Address of the hub to which it moves.
+    url        TEXT NOT NULL,
+    -- False for a network that was suspended before.
+    resumes    BOOLEAN NOT NULL,
+    since      BIGINT NOT NULL
+);
+
+-- Nodes that have no request of a leaving network under way, and nothing of it in memory alone.
+CREATE TABLE network_move_nodes (
+    network_id UUID NOT NULL,
+    node       TEXT NOT NULL,
+    move_id    TEXT NOT NULL,
+    PRIMARY KEY (network_id, node)
+);
+
 -- Networks that are being imported: their rows are there, the network itself is not yet.
 CREATE TABLE network_imports (
     network_id UUID NOT NULL PRIMARY KEY,

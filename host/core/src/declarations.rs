@@ -1,5 +1,6 @@
 //! Declarations of this crate's own modules. They stand together because `component` is above what it declares here.
 
+use crate::auth::moves::MovingNetworks;
 use crate::auth::{self, AuditOrder, KeyCache, RevocationWatch};
 use crate::component::{Component, TableRule};
 use crate::http::connection::Connections;
@@ -63,6 +64,8 @@ pub static AUTH: Component = Component {
         ErrorCode::new("forbidden_scope", &[403], "The key lacks the scope required by the route."),
         ErrorCode::new("forbidden_origin", &[403], "The key is bound to other servers or addresses."),
         ErrorCode::new("network_suspended", &[403], "The network is suspended, or will be deleted."),
+        ErrorCode::new("network_moving", &[503, 409], "The network is moving to another hub; try again."),
+        ErrorCode::new("network_moved", &[403], "The network moved to another hub."),
         ErrorCode::new("csrf_token_wrong", &[403], "Changes by session cookie require the right `X-CSRF-Token`."),
         ErrorCode::new("not_a_member", &[403], "The person is not a member of the network."),
         ErrorCode::new("second_factor_required", &[403], "The network requires a second factor of its members."),
@@ -75,6 +78,7 @@ pub static AUTH: Component = Component {
     register: |states, _| {
         states.insert(KeyCache::default());
         states.insert(RevocationWatch::default());
+        states.insert(MovingNetworks::default());
         states.insert(AuditOrder::default());
         Ok(())
     },

@@ -10,6 +10,7 @@ pub mod database_epoch;
 pub mod idempotency;
 pub mod identity;
 pub mod metering;
+pub mod network_moves;
 pub mod response_budget;
 pub mod server_binding;
 pub mod timekeeping;

@@ -16,6 +16,7 @@ static LIST: &[&Component] = &[
     &hub_gate::identity::COMPONENT,
     &hub_gate::database_epoch::COMPONENT,
     &hub_gate::cluster::COMPONENT,
+    &hub_gate::network_moves::COMPONENT,
     &hub_gate::client_disconnect::COMPONENT,
     &hub_gate::server_binding::COMPONENT,
     &hub_gate::response_budget::COMPONENT,

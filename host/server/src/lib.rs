@@ -25,7 +25,8 @@ pub use hub_game::{
     play_time, player_sessions, players, presence, punishments, statistics, transfers, waiting_lines, worlds,
 };
 pub use hub_gate::{
-    audit, client_disconnect, cluster, idempotency, identity, metering, response_budget, server_binding, timekeeping,
+    audit, client_disconnect, cluster, idempotency, identity, metering, network_moves, response_budget, server_binding,
+    timekeeping,
 };
 pub use hub_operation::{
     artifacts, doctor, erasure, health, imports, monitoring, people, provisioning, waitlist, webhooks,

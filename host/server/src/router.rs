@@ -22,7 +22,10 @@ use crate::http::own_routes::OwnRoutes;
 use crate::http::private_answers;
 use crate::http::{client_address, documents, json, openapi, publication, request_id};
 use crate::modules::{HubDocument, protect_answers};
-use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
+use crate::{
+    audit, auth, client_disconnect, cluster, events, idempotency, limits, network_moves, response_budget,
+    server_binding,
+};
 
 struct Routes {
     router: Router<App>,
@@ -64,6 +67,7 @@ pub fn router(app: &App) -> Router {
         .with(app.clone(), client_address::layer)
         .with(facts.clone(), facts_layer)
         .with(app.clone(), auth::layer)
+        .with(app.clone(), network_moves::layer)
         .with(app.clone(), cluster::layer)
         .with(app.clone(), limits::layer);
     let around_routes = Layers::default()

@@ -115,6 +115,11 @@ impl KeyCache {
         self.last_used.write().insert(id.clone(), (network, AtomicI64::new(at)));
     }
 
+    /// Forgets the uses of a network's keys: its rows are another hub's.
+    pub fn forget_uses(&self, network: NetworkId) {
+        self.last_used.write().retain(|_, (of, _)| *of != network);
+    }
+
     /// Takes the uses recorded since the last call.
     pub(super) fn take_uses(&self) -> Vec<(NetworkId, KeyId, Millis)> {
         let used = std::mem::take(&mut *self.last_used.write());
@@ -143,6 +148,8 @@ mod tests {
             servers: None,
             addresses: None,
             suspended: false,
+            move_state: None,
+            moved_to: None,
         })
     }
 

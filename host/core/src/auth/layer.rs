@@ -8,13 +8,14 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, Method, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use futures_util::future::BoxFuture;
 use hyper::body::{Frame, SizeHint};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::model::{ActiveKey, Credential, Scopes};
+use crate::auth::moves::{self, MovingNetworks};
 use crate::auth::service::{Sent, authenticate, still_valid};
 use crate::auth::session;
 use crate::http::error::ApiError;
@@ -36,9 +37,17 @@ struct Identified(Result<ActiveKey, ApiError>);
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let mut tenant = PUBLIC;
     let mut counted = None;
+    let mut admitted = None;
     if Sent::of(request.headers(), app.settings.is_tls()).is_some() {
         let remote = limits::remote_address(request.extensions());
-        let identified = authenticate(&app, request.method(), request.headers(), remote).await;
+        let mut identified = authenticate(&app, request.method(), request.headers(), remote).await;
+        // The key may have been looked up just before its network was frozen.
+        if let Ok(key) = &identified {
+            match app.state::<MovingNetworks>().admit(key.network) {
+                Ok(request) => admitted = Some(request),
+                Err(refusal) => identified = Err(refusal),
+            }
+        }
         // A route without a key needs no network.
         let is_public = request.extensions().get::<PublicRoute>().is_some();
         let identified = identified.map_err(|error| {
@@ -62,7 +71,17 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
         }
         request.extensions_mut().insert(Identified(identified));
     }
-    let response = hub_db::with_tenant(tenant, next.run(request)).await;
+    let running = hub_db::with_tenant(tenant, next.run(request));
+    let response = match &admitted {
+        None => running.await,
+        Some(admitted) => tokio::select! {
+            biased;
+            response = running => response,
+            () = admitted.cut.cancelled() => moves::interrupted().into_response(),
+        },
+    };
+    // Beyond this, streams alone go on, which end by themselves.
+    drop(admitted);
     if let Some(counted) = counted
         && !is_counted(&response)
     {

@@ -4,7 +4,8 @@
 //! everywhere within a second, also by open streams; a key is refused outside its bindings; looking up a key never
 //! waits for work of a network. `networks` creates and lists the keys. A person's session is a caller like a key:
 //! `session` maps it to the same row.
-//! Tables: `api_keys`, `persons`, `person_sessions`, `network_members` and `network_roles`, read here, with `networks`.
+//! Tables: `api_keys`, `persons`, `person_sessions`, `network_members` and `network_roles`, read here, with `networks` and
+//! `network_moves`.
 
 mod bindings;
 mod cache;
@@ -12,6 +13,7 @@ mod caller;
 pub mod key;
 mod layer;
 mod model;
+pub mod moves;
 mod origin;
 mod revocation;
 mod role;
@@ -36,7 +38,7 @@ pub use model::{KeyId, Scope, Scopes};
 pub use origin::{Actor, ActorType, AuditOrder, Origin};
 pub use revocation::RevocationWatch;
 pub use role::{Role, RoleName};
-pub use service::{is_by_key, revoked, start, stop};
+pub use service::{is_by_key, moved_to, revoked, start, stop};
 pub use session::{SessionToken, SignedIn, csrf_token, session_cookie};
 pub use store::select_key;
 

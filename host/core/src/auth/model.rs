@@ -226,6 +226,10 @@ pub struct KeyRow {
     pub servers: Option<String>,
     pub addresses: Option<String>,
     pub suspended: bool,
+    /// State of the network's move to another hub or from one.
+    pub move_state: Option<String>,
+    /// Address of the hub to which it moves or has moved.
+    pub moved_to: Option<String>,
 }
 
 impl KeyRow {

@@ -9,8 +9,9 @@ use axum::http::{HeaderMap, Method, StatusCode};
 
 use crate::app::App;
 use crate::auth::model::{ActiveKey, Credential, KeyRow, Scope, Scopes};
+use crate::auth::moves::MovingNetworks;
 use crate::auth::session::{self, SESSION_INVALID, SentToken};
-use crate::auth::{KeyCache, key, revocation, store};
+use crate::auth::{KeyCache, key, moves, revocation, store};
 use crate::background;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
@@ -79,14 +80,35 @@ pub(super) async fn authenticate(
     let sent = Sent::of(headers, app.settings.is_tls())
         .ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
     let credential = sent.credential(method, headers)?;
+    let moving = app.state::<MovingNetworks>();
+    // Also before: it may have arrived since the key was looked up.
+    let may_arrive = moving.may_arrive(&credential.id);
     let row = find_key(app, &credential, remote).await?;
-    let row = row.ok_or_else(|| invalid(session::is_session(&credential.id)))?;
+    let row = row.ok_or_else(|| {
+        let may_arrive = may_arrive || moving.may_arrive(&credential.id);
+        if may_arrive { moves::refusal(false) } else { invalid(session::is_session(&credential.id)) }
+    })?;
     let now = app.clock.now();
     let key = active_key(&row, credential, now)?;
     if !key.is_person {
         app.state::<KeyCache>().record_use(key.network, &key.id, now);
     }
     Ok(key)
+}
+
+/// Address of the hub to which the network of a valid key has moved; none for a person, whom that hub does not know.
+pub async fn moved_to(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    remote: IpAddr,
+) -> Result<Option<String>, ApiError> {
+    let Some(sent) = Sent::of(headers, app.settings.is_tls()) else { return Ok(None) };
+    let credential = sent.credential(method, headers)?;
+    let row = find_key(app, &credential, remote).await?;
+    // `check` has let no wrong key come this far. A network that had left a moment ago, and has not now, is on its way back.
+    let row = row.filter(|row| row.move_state.as_deref() == Some(moves::LEFT)).ok_or_else(|| moves::refusal(false))?;
+    Ok(row.moved_to.clone())
 }
 
 /// Returns the row's key if the credential matches and is valid now.
@@ -150,7 +172,7 @@ pub(super) fn check_still(row: &KeyRow, credential: &Credential, scopes: Scopes,
     Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden_scope", message))
 }
 
-/// 401 for a credential that is not or no longer valid; 403 if its network is suspended.
+/// 401 for a credential that is not or no longer valid; 403 if its network is suspended, 503 while it moves.
 fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
     let current = key::hashes_equal(&credential.sha256, &row.sha256);
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
@@ -160,7 +182,7 @@ fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiEr
         return Err(invalid(session::is_session(&credential.id)));
     }
     if row.suspended {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
+        return Err(moves::refusal_of(row.move_state.as_deref()));
     }
     Ok(())
 }

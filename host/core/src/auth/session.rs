@@ -208,7 +208,7 @@ fn is_of_operator(session: &SessionRow, network: Option<NetworkId>) -> bool {
 }
 
 fn operator_row(session: SessionRow) -> KeyRow {
-    row(session, OPERATOR_NETWORK, Scope::Operator.as_str().to_owned(), false)
+    row(session, OPERATOR_NETWORK, Scope::Operator.as_str().to_owned(), (false, None))
 }
 
 /// Row for the selected network, or for the person's only one.
@@ -228,11 +228,11 @@ fn row_of_member(session: SessionRow, network: Option<NetworkId>, members: &[Mem
         let message = "This network requires a second factor. Set one up for your account first.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "second_factor_required", message));
     }
-    let MemberRow { network_id, role, own_scopes, suspended, .. } = member;
+    let MemberRow { network_id, role, own_scopes, suspended, move_state, .. } = member;
     // Given roles of newer hubs permit nothing here.
     let given = role.parse::<Role>().map(|role| role.scopes().to_text()).ok();
     let scopes = given.or_else(|| own_scopes.clone()).unwrap_or_default();
-    Ok(row(session, *network_id, scopes, *suspended))
+    Ok(row(session, *network_id, scopes, (*suspended, move_state.clone())))
 }
 
 /// True if a session was refused because the person is not a member of the network, or selected none of several.
@@ -240,7 +240,12 @@ pub(super) fn is_of_no_network(error: &ApiError) -> bool {
     matches!(error.code(), "not_a_member" | "network_needed")
 }
 
-fn row(session: SessionRow, network_id: NetworkId, scopes: String, suspended: bool) -> KeyRow {
+fn row(
+    session: SessionRow,
+    network_id: NetworkId,
+    scopes: String,
+    (suspended, move_state): (bool, Option<String>),
+) -> KeyRow {
     KeyRow {
         network_id,
         key_id: KeyId(session.person_id),
@@ -257,6 +262,9 @@ fn row(session: SessionRow, network_id: NetworkId, scopes: String, suspended: bo
         servers: None,
         addresses: None,
         suspended,
+        move_state,
+        // Another hub does not know the session.
+        moved_to: None,
     }
 }
 

@@ -14,8 +14,10 @@ macro_rules! select_key {
     ($condition:literal) => {
         concat!(
             "SELECT k.network_id, k.key_id, k.name, k.scopes, k.sha256, k.previous_sha256, k.previous_until, k.created_at,
-                 k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.servers, k.addresses, n.suspended
-             FROM api_keys k JOIN networks n ON n.network_id = k.network_id ",
+                 k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.servers, k.addresses, n.suspended,
+                 v.state AS move_state, v.url AS moved_to
+             FROM api_keys k JOIN networks n ON n.network_id = k.network_id
+                 LEFT JOIN network_moves v ON v.network_id = k.network_id ",
             $condition
         )
     };
@@ -104,14 +106,17 @@ pub(super) struct MemberRow {
     /// Scopes of the role, if it is one of the network's own.
     pub(super) own_scopes: Option<String>,
     pub(super) suspended: bool,
+    pub(super) move_state: Option<String>,
     pub(super) require_second_factor: bool,
 }
 
 macro_rules! select_member {
     ($condition:literal) => {
         concat!(
-            "SELECT m.person_id, m.network_id, m.role, r.scopes AS own_scopes, n.suspended, n.require_second_factor
+            "SELECT m.person_id, m.network_id, m.role, r.scopes AS own_scopes, n.suspended, n.require_second_factor,
+                 v.state AS move_state
              FROM network_members m JOIN networks n ON n.network_id = m.network_id
+                 LEFT JOIN network_moves v ON v.network_id = m.network_id
                  LEFT JOIN network_roles r ON r.network_id = m.network_id AND r.name = m.role ",
             $condition
         )

@@ -56,6 +56,7 @@ pub use forward::layer;
 pub use hub_bus::ClusterError;
 pub use hub_core::component::NetworkState;
 pub use key_handover::hand_out as hand_out_key;
+pub(crate) use named::named_network;
 pub use node_clock::check_clock;
 pub use registry::HeldLease;
 pub use registry::ShardRegistry;

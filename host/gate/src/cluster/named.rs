@@ -27,11 +27,15 @@ impl Default for NamedNetworks {
     }
 }
 
+/// Network that a request names whose route needs no key.
+pub(crate) fn named_network(request: &Request) -> Option<NetworkId> {
+    let rest = request.uri().path().strip_prefix(PREFIX)?;
+    rest.split('/').next()?.parse().ok().map(NetworkId)
+}
+
 /// Network that a request names whose route needs no key, and its address.
 pub(super) fn named(request: &Request) -> Option<(NetworkId, IpAddr)> {
-    let rest = request.uri().path().strip_prefix(PREFIX)?;
-    let network = rest.split('/').next()?.parse().ok().map(NetworkId)?;
-    Some((network, remote_address(request.extensions())))
+    Some((named_network(request)?, remote_address(request.extensions())))
 }
 
 impl NamedNetworks {

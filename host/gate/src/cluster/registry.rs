@@ -180,6 +180,11 @@ impl ShardRegistry {
         Some(HeldLease { shard: lease.shard, fence: lease.fence, node: node.name.clone(), lease })
     }
 
+    /// Name of this node of a cluster.
+    pub(crate) fn node_name(&self) -> Option<&str> {
+        self.0.as_ref().map(|node| node.name.as_str())
+    }
+
     /// True without a cluster.
     pub fn is_single_node(&self) -> bool {
         self.0.is_none()

@@ -49,7 +49,7 @@ pub struct Identity {
     /// The same for all nodes of the hub.
     pub cluster: String,
     /// Name of this process.
-    node: String,
+    pub(crate) node: String,
     /// False on SQLite, and with a test's clock.
     is_shared: bool,
     /// Lease of the only node of a shared database.

@@ -12,7 +12,7 @@ use hub_db::{Backend, Cell, Db, Table};
 use thiserror::Error;
 
 use crate::archive::files::{self, NamedFile};
-use crate::archive::format::{Manifest, Report};
+use crate::archive::format::{FORMAT, Manifest, Report};
 use crate::archive::reader::{self, Discard, Sink};
 use crate::archive::row::Row;
 use crate::archive::store;
@@ -24,6 +24,7 @@ use crate::component::{NetworkTable, Tables, seal_row};
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::secrets::{SealingKey, key_of_database};
+use crate::values::NetworkId;
 
 /// Number of rows deleted per transaction.
 const DELETE_LIMIT: usize = 5_000;
@@ -61,7 +62,7 @@ pub async fn import(
     let key = key_of_database(settings, db).await?;
     let mut loader =
         Loader { db, module_store, tables, ids, manifest, plan, token, blobs, key, network_row: None, stored: vec![] };
-    ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
+    check_plan(db, &loader.plan).await?;
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
@@ -71,6 +72,31 @@ pub async fn import(
         return Err(error);
     }
     Ok(Report::new(&loader.manifest, &summary))
+}
+
+/// Fails if no network can be imported on this plan.
+pub async fn check_plan(db: &Db, plan: &str) -> anyhow::Result<()> {
+    ensure!(store::has_plan(db, plan).await?, "the hub has no plan `{plan}`");
+    Ok(())
+}
+
+/// Deletes the rows of a network that was imported and is none any more.
+pub async fn discard(
+    settings: &Settings,
+    db: &Db,
+    module_store: &Db,
+    tables: &Tables,
+    ids: &Ids,
+    network: NetworkId,
+) -> anyhow::Result<()> {
+    let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name: String::new() };
+    let (token, plan) = (ids.token(TOKEN_LENGTH), String::new());
+    let blobs = Blobs::open(settings, db)?;
+    let key = key_of_database(settings, db).await?;
+    let loader =
+        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, key, network_row: None, stored: vec![] };
+    store::claim(db, network, &loader.token).await?;
+    loader.roll_back().await
 }
 
 /// Reason for a failed transaction of the import.

@@ -28,7 +28,7 @@ use crate::component::{Component, TableRule};
 
 pub use export::export;
 pub use format::Report;
-pub use import::{ImportOptions, import};
+pub use import::{ImportOptions, check_plan, discard, import};
 pub use progress::bytes_moved;
 
 /// Declaration of this component.

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
+use crate::auth::moves::LEFT;
 use crate::auth::{Caller, KeyId, KeyRow, Origin, Scope};
 use crate::clock::Millis;
 use crate::component::Left;
 pub use crate::networks::admin_store::NetworkRow;
 use crate::networks::admin_store::{self as store, DeletedNetworkRow};
-use crate::networks::deletion;
 use crate::networks::service::{self, MintedKey, NetworksError, NewKey};
+use crate::networks::{deletion, moves_store};
 use crate::plans;
 use crate::values::NetworkId;
 
@@ -85,6 +86,11 @@ pub async fn change(
         if let Some(plan) = change.plan {
             plans::service::lock(&mut tx, plan).await?;
         }
+        // One that has left is another hub's: here it would be a second one. One on its way is written down already.
+        let row = moves_store::find(&mut tx, network).await?;
+        if row.is_some_and(|row| row.state != LEFT || change.suspended.is_some()) {
+            return Err(NetworksError::Moving(network));
+        }
         if change.suspended == Some(false) && before.delete_at.is_some() {
             if !store::cancel_deletion(&mut tx, network).await? {
                 return Err(NetworksError::BeingDeleted(network));
@@ -113,6 +119,9 @@ pub async fn delete(db: &Db, origin: &Origin, network: NetworkId, at_once: bool)
         origin.still_may(&mut tx).await?;
         store::lock(&mut tx, network).await?;
         let before = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        if moves_store::find(&mut tx, network).await?.is_some_and(|row| row.state != LEFT) {
+            return Err(NetworksError::Moving(network));
+        }
         store::update(&mut tx, network, None, None, Some(true)).await?;
         if store::schedule_deletion(&mut tx, network, &before.name, delete_at).await? {
             deletion::enqueue(&mut tx, network, now, delete_at).await?;

@@ -23,7 +23,7 @@ use crate::component::{NetworkTable, Tables};
 use crate::ids::Ids;
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::Limits;
-use crate::networks::admin_store as store;
+use crate::networks::{admin_store as store, moves_store};
 use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -158,6 +158,7 @@ impl Deletion<'_> {
                     store::delete_search_number(&mut tx, network).await?;
                 }
                 tx.delete_rows(self.tables.networks(), network.0, 1).await?;
+                moves_store::delete(&mut tx, network).await?;
                 if store::finish_deletion(&mut tx, network, now).await? {
                     let origin =
                         Origin::without_request(ActorType::System, "deletion", "deletion", self.clock, self.ids);

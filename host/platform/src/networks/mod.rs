@@ -9,6 +9,8 @@ mod admin_routes;
 mod admin_store;
 pub mod deletion;
 pub mod left;
+pub mod moves;
+mod moves_store;
 mod routes;
 pub mod service;
 mod settings;

@@ -61,6 +61,12 @@ pub enum NetworksError {
     /// The deletion has begun and cannot be cancelled.
     #[error("The network {0} is already being deleted.")]
     BeingDeleted(NetworkId),
+    /// The network is here, and not on its way.
+    #[error("The network {0} already exists.")]
+    Exists(NetworkId),
+    /// The network moves to another hub, or from one.
+    #[error("The network {0} is moving; complete or cancel the move first.")]
+    Moving(NetworkId),
     /// More days of chat than the plan allows.
     #[error("In the body, `chatHistoryDays`: must be 0 to {0}.")]
     ChatHistoryDays(i64),
@@ -85,7 +91,7 @@ impl From<NetworksError> for ApiError {
     fn from(error: NetworksError) -> Self {
         let message = error.to_string();
         match error {
-            NetworksError::NameTaken(_) => Self::bad_request("name_taken", message),
+            NetworksError::NameTaken(_) | NetworksError::Exists(_) => Self::bad_request("name_taken", message),
             NetworksError::UnknownNetwork(_) | NetworksError::NoSuchName(_) => {
                 Self::not_found("unknown_network", message)
             }
@@ -99,6 +105,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::Refused(refusal) => *refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
+            NetworksError::Moving(_) => Self::new(StatusCode::CONFLICT, "network_moving", message),
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
             NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),

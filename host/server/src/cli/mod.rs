@@ -27,6 +27,7 @@ mod man;
 mod mcp;
 mod module;
 mod network;
+mod network_move;
 mod person;
 mod plan;
 mod player;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::archive::{self, ImportOptions, Report};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
+use crate::cli::network_move::{ForgetMove, Move};
 use crate::cli::{connect, open_database, progress};
 use crate::clock::Clock;
 use crate::components::tables;
@@ -43,6 +44,10 @@ pub(super) enum Network {
     Export(Export),
     /// Import a network from an export file
     Import(Import),
+    /// Move a network to another hub, which it is forwarded to from then on
+    Move(Move),
+    /// Stop forwarding a network that has moved
+    ForgetMove(ForgetMove),
 }
 
 #[derive(Args, Debug)]
@@ -149,6 +154,8 @@ impl Network {
             Self::Resume(named) => named.set_suspended(false).await,
             Self::Export(export) => export.run().await,
             Self::Import(import) => import.run().await,
+            Self::Move(it) => it.run().await,
+            Self::ForgetMove(forget) => forget.run().await,
         }
     }
 }

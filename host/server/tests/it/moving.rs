@@ -3,6 +3,7 @@
 mod cells;
 mod deleted;
 mod interrupted;
+mod moves;
 mod refused;
 pub mod sample;
 mod tables;

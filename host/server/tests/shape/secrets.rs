@@ -24,7 +24,7 @@ const WORDS: [&str; 13] = [
 /// Ends of names of columns with hashes.
 const HASHED: [&str; 3] = ["sha256", "_hash", "_mac"];
 /// Columns that hold no secret, or that others than tables' rules seal.
-const REASONS: [(&str, &str); 37] = [
+const REASONS: [(&str, &str); 38] = [
     ("api_keys.key_id", "the id, which is in each audit entry; the secret is hashed"),
     ("balances.owner_key", "names an owner"),
     ("collections.key_field", "names a field"),
@@ -49,6 +49,7 @@ const REASONS: [(&str, &str); 37] = [
     ("module_state.key", "names a value"),
     ("module_store.key", "names a value"),
     ("network_imports.token", "tells one process of an import from another; no route takes it"),
+    ("network_moves.url", "the address of another hub, which the operator chose"),
     ("persons.totp_secret", "sealed by the component itself, for its person"),
     ("provisioned_servers.user_code", "of the game's own sign-in, for minutes; staff type it there"),
     ("provisioned_servers.verify_url", "the page for it"),

@@ -28,6 +28,8 @@ fn check_a_key() {
         servers: None,
         addresses: None,
         suspended: false,
+        move_state: None,
+        moved_to: None,
     };
     let headers = HeaderMap::from_iter([
         ("host".parse().unwrap(), HeaderValue::from_static("hub.example")),

@@ -22,6 +22,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("backup_holds", "", "one row for each running backup"),
     ("restores", "", "one row for each restore"),
     ("network_deletions", "", "one row for each deleted network, for the operator"),
+    ("network_moves", "", "one row for each network that moves or has moved"),
     ("networks", "", "the operator's lists, and the start of a hub"),
     ("persons", "", "the operator's lists, a page at a time"),
     ("person_links", "", "invitations by an operator who goes"),
