@@ -8,7 +8,7 @@ const [url, key] = process.argv.slice(2);
 
 // Paths whose ids are drawn at random, are of a sign-in, or name what a demo does not have: a machine's agent, a link.
 const UNKNOWN = [
-  /^\/api\/admin\//, /^\/api\/people\//, /\{(appealId|artifactId|callId|code|importId|ticketId|token|transferId|webhookId)\}/,
+  /^\/api\/admin\//, /^\/api\/people\//, /\/audit\/\{id\}/, /\{(appealId|artifactId|callId|code|importId|ticketId|token|transferId|webhookId)\}/,
   /^\/api\/public\/waitlist\/confirm$/, /^\/api\/plugin\/provisioning\/agent\/\{serverType\}$/, /\/events$/, /\/logs$/,
 ];
 
