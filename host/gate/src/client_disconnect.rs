@@ -18,6 +18,7 @@ use tokio::runtime::Handle;
 use tracing::Instrument as _;
 
 use crate::app::App;
+use crate::auth::moves::Admitted;
 use crate::component::Component;
 use crate::endpoints::RouteFacts;
 use crate::http::layers::Next;
@@ -84,16 +85,19 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let headers = request.headers();
     let sent = ["x-service-api-key", "authorization", "cookie"].into_iter().find_map(|name| headers.get(name));
     let key = sent.cloned();
+    let admitted = request.extensions().get().cloned();
     // Same network, request and span, even when it continues by itself.
     let work = hub_db::in_current_tenant(in_current_request(next.run(request)));
     let response = work.in_current_span().boxed();
-    Serving { app, key, response: Some(response) }.await
+    Serving { app, key, admitted, response: Some(response) }.await
 }
 
 /// Request being served. If dropped before its end, it continues by itself.
 struct Serving {
     app: App,
     key: Key,
+    /// For a network that moves, it is under way until its end.
+    admitted: Option<Arc<Admitted>>,
     response: Option<BoxFuture<'static, Response>>,
 }
 
@@ -116,14 +120,14 @@ impl Drop for Serving {
         // Without a runtime the process is about to end.
         let (Some(response), Ok(_)) = (self.response.take(), Handle::try_current()) else { return };
         let Some(abandoned) = self.app.state::<AbandonedRequests>().admit(&self.key) else { return };
-        let app = self.app.clone();
+        let (app, admitted) = (self.app.clone(), self.admitted.take());
         self.app.spawn_until_done(async move {
             let stopping = app.stopping();
             tokio::select! {
                 _ = response => {}
                 () = stopping.cancelled().then(|()| tokio::time::sleep(STOP_GRACE)) => {}
             }
-            drop(abandoned);
+            drop((abandoned, admitted));
         });
     }
 }

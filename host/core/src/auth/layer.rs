@@ -44,7 +44,10 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
         // The key may have been looked up just before its network was frozen.
         if let Ok(key) = &identified {
             match app.state::<MovingNetworks>().admit(key.network) {
-                Ok(request) => admitted = Some(request),
+                Ok(now) => {
+                    request.extensions_mut().insert(Arc::clone(&now));
+                    admitted = Some(now);
+                }
                 Err(refusal) => identified = Err(refusal),
             }
         }

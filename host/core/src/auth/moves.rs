@@ -20,8 +20,19 @@ pub const LEFT: &str = "LEFT";
 pub const ARRIVING: &str = "ARRIVING";
 
 /// Requests under way, by network, and the networks that admit none.
-#[derive(Debug, Default)]
-pub struct MovingNetworks(Mutex<Inner>);
+#[derive(Clone, Debug, Default)]
+pub struct MovingNetworks(Arc<Mutex<Inner>>);
+
+/// Where a network is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this hub.
+    Here,
+    /// Between two hubs.
+    OnItsWay,
+    /// At the hub with this address.
+    Away(Arc<str>),
+}
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -37,10 +48,10 @@ struct Running {
     cut: CancellationToken,
 }
 
-/// A request of a network, until it is dropped.
+/// A request of a network, until it is dropped. It is in the request's extensions, for what goes on without its caller.
 #[derive(Debug)]
-pub struct Admitted<'a> {
-    of: &'a MovingNetworks,
+pub struct Admitted {
+    of: MovingNetworks,
     network: NetworkId,
     /// Cancelled when the network goes on without the answer.
     pub cut: CancellationToken,
@@ -48,7 +59,7 @@ pub struct Admitted<'a> {
 
 impl MovingNetworks {
     /// Admits a request, unless the network moves.
-    pub fn admit(&self, network: NetworkId) -> Result<Admitted<'_>, ApiError> {
+    pub fn admit(&self, network: NetworkId) -> Result<Arc<Admitted>, ApiError> {
         let mut inner = self.0.lock();
         // Also where it has left: the database says that it is here, and this memory will in a moment.
         if inner.moves.contains_key(&network) {
@@ -56,12 +67,16 @@ impl MovingNetworks {
         }
         let running = inner.running.entry(network).or_default();
         running.requests += 1;
-        Ok(Admitted { of: self, network, cut: running.cut.clone() })
+        Ok(Arc::new(Admitted { of: self.clone(), network, cut: running.cut.clone() }))
     }
 
-    /// Address of a network that has left.
-    pub fn moved_to(&self, network: NetworkId) -> Option<Arc<str>> {
-        self.0.lock().moves.get(&network).cloned().flatten()
+    /// Where a network is.
+    pub fn place(&self, network: NetworkId) -> Place {
+        match self.0.lock().moves.get(&network) {
+            None => Place::Here,
+            Some(None) => Place::OnItsWay,
+            Some(Some(url)) => Place::Away(Arc::clone(url)),
+        }
     }
 
     /// True if a key that is unknown may be of a network which arrives: its rows are not all here yet.
@@ -88,7 +103,7 @@ impl MovingNetworks {
     }
 }
 
-impl Drop for Admitted<'_> {
+impl Drop for Admitted {
     fn drop(&mut self) {
         let mut inner = self.of.0.lock();
         if let Some(running) = inner.running.get_mut(&self.network) {
@@ -109,7 +124,7 @@ pub(super) fn refusal_of(move_state: Option<&str>) -> ApiError {
 }
 
 /// Refusal of a request while its network moves, or after it.
-pub(super) fn refusal(has_left: bool) -> ApiError {
+pub fn refusal(has_left: bool) -> ApiError {
     if has_left {
         return ApiError::new(StatusCode::FORBIDDEN, "network_moved", "This network moved to another hub.");
     }
@@ -145,7 +160,7 @@ mod tests {
         assert_eq!(networks.requests(one), 0);
         networks.set([(one, Some("http://there".into()))].into());
         assert_eq!(networks.admit(one).unwrap_err().code(), "network_moving", "it may be back");
-        assert_eq!(networks.moved_to(one).as_deref(), Some("http://there"));
+        assert_eq!(networks.place(one), Place::Away("http://there".into()));
         networks.set(HashMap::new());
         assert!(!networks.admit(one).unwrap().cut.is_cancelled(), "served again");
     }

@@ -64,7 +64,10 @@ impl OwnRoutes {
         *request.uri_mut() = path.parse().map_err(|error: axum::http::uri::InvalidUri| fault(error.into()))?;
         let headers = request.headers_mut();
         for name in &OF_CALLER {
-            headers.extend(caller.headers.get(name).map(|value| (name.clone(), value.clone())));
+            // HTTP/2 may split the cookies.
+            for value in caller.headers.get_all(name) {
+                headers.append(name.clone(), value.clone());
+            }
         }
         let id = caller.extensions.get::<RequestId>().and_then(|id| HeaderValue::from_str(id.as_str()).ok());
         headers.extend(id.map(|id| (HeaderName::from_static("x-request-id"), id)));

@@ -13,6 +13,7 @@ use crate::appeals::store::{self, Decided};
 use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
 use crate::clock::Millis;
+use crate::cluster::lock_open;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::networks::{self, service::NetworksError};
@@ -100,6 +101,10 @@ pub(super) async fn create(app: &App, code: &str, text: &str, contact: Option<&s
     let found = find(app, code).await?;
     let (network, id) = (found.punishment.network_id, found.punishment.id);
     let creating = app.db.transaction(async |mut tx| {
+        // No key tells whose request it is: a network that moves admits it here.
+        if !lock_open(&mut tx, network).await? {
+            return Err(hub_db::Error::Busy.into());
+        }
         let locked = punishments::lock_appealed(&mut tx, network, id, now).await?.ok_or(AppealsError::UnknownCode)?;
         if !locked.is_active {
             return Err(AppealsError::NotActive);

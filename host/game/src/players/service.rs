@@ -281,6 +281,7 @@ pub async fn record_arrivals(app: &App, network: NetworkId, arrivals: &[Arrival]
     for arrival in unseen {
         match check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await {
             Ok(added) => adding.push(added),
+            Err(PlayersError::Database(error)) => return Err(error),
             Err(error) => {
                 tracing::warn!(%network, %error, "could not record that players joined");
                 break;

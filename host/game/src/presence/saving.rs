@@ -126,11 +126,17 @@ async fn save_shared_and_record(app: &App, network: NetworkId, shared: &SharedPr
         if !arrivals.is_empty()
             && let Err(error) = hooks.arrived(app, network, &arrivals).await
         {
-            shared.with(|presence| presence.put_back_arrivals(arrivals));
+            shared.with(|presence| {
+                presence.put_back_arrivals(arrivals);
+                presence.put_back_departures(departures);
+            });
             return Err(error);
         }
-        if !departures.is_empty() {
-            hooks.departed(app, network, &departures).await?;
+        if !departures.is_empty()
+            && let Err(error) = hooks.departed(app, network, &departures).await
+        {
+            shared.with(|presence| presence.put_back_departures(departures));
+            return Err(error);
         }
         if arrivals.len() < UNREPORTED_BATCH && departures.len() < UNREPORTED_BATCH {
             break;

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,6 +15,8 @@ use crate::component::{Components, Inverse, Undo};
 use crate::http::error::{ApiError, ChangedValue, ErrorDetails};
 use crate::http::own_routes::OwnRoutes;
 
+/// Pages of 200 that are looked through for a value.
+const MAX_PAGES: u32 = 100;
 /// Routes of the operator, which undo what the hub's own log has.
 const OF_HUB: &str = "/api/admin/";
 
@@ -121,7 +123,7 @@ fn conflict(inverse: &Inverse, now: Value) -> ApiError {
     let changed = ChangedValue { expected: 0, before: Some(Value::Object(inverse.after.clone())), revision: 0, now };
     let details = ErrorDetails { changed: Some(Box::new(changed)), ..ErrorDetails::default() };
     let message = "This was changed again since. Undoing it would overwrite that, too; `force` does.";
-    ApiError::new(axum::http::StatusCode::CONFLICT, "revision_changed", message).details(details)
+    ApiError::new(StatusCode::CONFLICT, "revision_changed", message).details(details)
 }
 
 /// The value as it is now, null if there is none, and its revision.
@@ -132,18 +134,19 @@ async fn read(
     parameters: &[(&str, &str)],
 ) -> Result<(Value, Option<HeaderValue>), Response> {
     let none = || (Value::Null, Some(HeaderValue::from_static("0")));
-    let answer = match routes.send(caller, Method::GET, &fill(undo.now.route, parameters), None, None).await {
-        Err(refusal) if refusal.status() == axum::http::StatusCode::NOT_FOUND => return Ok(none()),
-        answer => answer?,
-    };
+    let route = fill(undo.now.route, parameters);
     let (value, revision) = match undo.now.among {
-        None => (answer.body, answer.revision),
+        None => match routes.send(caller, Method::GET, &route, None, None).await {
+            Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => return Ok(none()),
+            answer => answer.map(|answer| (answer.body, answer.revision))?,
+        },
         Some((field, parameter)) => {
             let wanted = parameters.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value);
-            let mut items = answer.body["items"].as_array().into_iter().flatten();
-            let Some(item) = items.find(|item| item[field].as_str() == wanted) else { return Ok(none()) };
+            let Some(item) = find(routes, caller, &route, |item| item[field].as_str() == wanted).await? else {
+                return Ok(none());
+            };
             let revision = item["revision"].as_i64().map(HeaderValue::from);
-            (item.clone(), revision)
+            (item, revision)
         }
     };
     let value = match undo.now.value {
@@ -153,6 +156,26 @@ async fn read(
         None => value,
     };
     Ok((value, revision))
+}
+
+/// The first item of all pages that is the wanted one.
+async fn find(
+    routes: &OwnRoutes,
+    caller: &Parts,
+    route: &str,
+    is_wanted: impl Fn(&Value) -> bool,
+) -> Result<Option<Value>, Response> {
+    for page in 1..=MAX_PAGES {
+        let answer = routes.send(caller, Method::GET, &format!("{route}&page={page}"), None, None).await?.body;
+        let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
+        if let Some(item) = items.iter().find(|item| is_wanted(item)) {
+            return Ok(Some(item.clone()));
+        }
+        if items.is_empty() {
+            break;
+        }
+    }
+    Ok(None)
 }
 
 /// A route with its parameters, each one segment or one value of the query.

@@ -61,6 +61,7 @@ pub use node_clock::check_clock;
 pub use registry::HeldLease;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
+pub use store::lock_open;
 
 /// A node that is silent for longer has lost its networks, and drops what it has of them in memory when it goes on.
 const LIVE_WITHIN: Millis = 10_000;

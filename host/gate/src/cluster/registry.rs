@@ -163,6 +163,11 @@ impl ShardRegistry {
         Ok(is_held)
     }
 
+    /// The same for work behind no request, which a network that is suspended or moves to another hub has no more.
+    pub async fn lock_work(&self, tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
+        Ok(self.lock_lease(tx, network).await? && store::lock_open(tx, network).await?)
+    }
+
     fn check_sole(&self) -> Result<bool, hub_db::Error> {
         match &self.1 {
             Some(sole) if sole.is_lost() => Ok(false),

@@ -8,7 +8,7 @@
 
 pub(super) mod key_requests;
 
-use hub_db::{Db, Error, Tx, next_number};
+use hub_db::{Db, Error, Sql, Tx, next_number};
 use serde_json::json;
 
 use crate::clock::Millis;
@@ -271,6 +271,20 @@ pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) 
         .optional()
         .await?;
     Ok(row.is_some())
+}
+
+/// True if a network is served: it exists, and is neither suspended nor on its way to another hub. It stays so until the
+/// transaction ends.
+pub async fn lock_open(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
+    let suspended: Option<(bool,)> = tx
+        .query(Sql {
+            sqlite: "SELECT suspended FROM networks WHERE network_id = $1",
+            postgres: "SELECT suspended FROM networks WHERE network_id = $1 FOR SHARE",
+        })
+        .bind(network)
+        .optional()
+        .await?;
+    Ok(suspended == Some((false,)))
 }
 
 /// Next owner of a shard.

@@ -10,12 +10,12 @@ mod store;
 mod watch;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
 use crate::auth;
-use crate::auth::moves::MovingNetworks;
+use crate::auth::moves::{self, MovingNetworks, Place};
 use crate::cluster::named_network;
 use crate::component::{Component, TableRule};
 use crate::http::layers::Next;
@@ -43,6 +43,8 @@ pub static COMPONENT: Component = Component {
 /// Header of a question and its answer: this is the hub with this id. A command makes sure of an address by it.
 pub static IDENTITY: HeaderName = HeaderName::from_static("hub-identity");
 
+static KEY: HeaderName = HeaderName::from_static("x-service-api-key");
+
 /// Forwards the requests of networks that have moved to another hub.
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let asked = request.headers_mut().remove(&IDENTITY);
@@ -55,7 +57,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     response
 }
 
-async fn answer(app: &App, request: Request, next: Next) -> Response {
+async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     let identified = auth::identify(app, request.method(), request.headers(), request.extensions()).await;
     let moved_to = match &identified {
         Err(error) if error.code() == "network_moved" => {
@@ -66,9 +68,17 @@ async fn answer(app: &App, request: Request, next: Next) -> Response {
             }
         }
         // A request without a key names its network.
-        _ => named_network(&request)
-            .and_then(|network| app.state::<MovingNetworks>().moved_to(network))
-            .map(|url| url.to_string()),
+        _ => match named_network(&request).map(|network| app.state::<MovingNetworks>().place(network)) {
+            Some(Place::Away(url)) => {
+                // Those of whoever is signed in here are none of the other hub's business.
+                for name in [header::COOKIE, header::AUTHORIZATION, KEY.clone()] {
+                    request.headers_mut().remove(name);
+                }
+                Some(url.to_string())
+            }
+            Some(Place::OnItsWay) => return moves::refusal(false).into_response(),
+            Some(Place::Here) | None => None,
+        },
     };
     match moved_to {
         Some(url) => {

@@ -1,7 +1,7 @@
 //! Freezes networks that move: each node admits nothing more of them, lets what is under way end, and saves what only its
 //! memory has. A network that has left is forgotten, one that has arrived is restored before it is served.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ type Known = HashMap<NetworkId, (String, String)>;
 
 /// Loads the moves before the first request.
 pub(super) async fn start(app: &App) -> anyhow::Result<()> {
-    set(app, &store::moves(&app.db).await?);
+    set(app, &store::moves(&app.db).await?, &HashSet::new());
     Ok(())
 }
 
@@ -46,24 +46,31 @@ pub(super) fn run(app: &App) {
     });
 }
 
-fn set(app: &App, moves: &[MoveRow]) {
+/// `unready` are networks that have arrived and are not served yet.
+fn set(app: &App, moves: &[MoveRow], unready: &HashSet<NetworkId>) {
     let state_of = |row: &MoveRow| {
         let url = (row.state == LEFT).then(|| Arc::from(&*row.url));
         (row.network_id, url)
     };
-    app.state::<MovingNetworks>().set(moves.iter().map(state_of).collect());
+    let unready = unready.iter().map(|network| (*network, None));
+    app.state::<MovingNetworks>().set(moves.iter().map(state_of).chain(unready).collect());
 }
 
 async fn pass(app: &App, known: &mut Known) -> Result<(), hub_db::Error> {
     let moves = store::moves(&app.db).await?;
+    let mut unready = HashSet::new();
     // In turn: an operator's commands bring few networks at once, and all that was refused here waits for its own alone.
     for (network, (_, state)) in known.iter() {
-        if state != LEAVING && !moves.iter().any(|row| row.network_id == *network) {
-            restore(app, *network).await?;
+        if state != LEAVING
+            && !moves.iter().any(|row| row.network_id == *network)
+            && let Err(error) = restore(app, *network).await
+        {
+            tracing::warn!(%error, %network, "could not load a network that has arrived; it is tried again");
+            unready.insert(*network);
         }
     }
-    set(app, &moves);
-    known.retain(|network, _| moves.iter().any(|row| row.network_id == *network));
+    set(app, &moves, &unready);
+    known.retain(|network, _| unready.contains(network) || moves.iter().any(|row| row.network_id == *network));
     let is_new =
         |row: &&MoveRow| known.get(&row.network_id).is_none_or(|(id, state)| (id, state) != (&row.move_id, &row.state));
     let new: Vec<_> = moves.iter().filter(is_new).cloned().collect();

@@ -337,7 +337,7 @@ async fn write_batch(
         .db
         .transaction(async |mut tx| {
             let began = Instant::now();
-            if !app.state::<ShardRegistry>().lock_lease(&mut tx, current.network).await? {
+            if !app.state::<ShardRegistry>().lock_work(&mut tx, current.network).await? {
                 return Err(RunError::Gone);
             }
             // First, so that a cancelled import writes nothing.

@@ -4,7 +4,7 @@
 //! one change of a row that a cancelled move no longer has; only then may it *arrive*. At each moment at most one hub
 //! serves it, and a command that was killed is run again or cancelled.
 
-use hub_db::Db;
+use hub_db::{Db, Tx};
 use serde_json::json;
 
 use crate::audit::{self, Action, Change};
@@ -74,6 +74,15 @@ pub async fn readdress(db: &Db, origin: &Origin, network: NetworkId, of: &MoveRo
     .await
 }
 
+/// Refuses a change of what a network has taken along, or is about to: it would be of no effect.
+pub(super) async fn check_here(tx: &mut Tx, network: NetworkId) -> Result<(), NetworksError> {
+    match store::find(tx, network).await? {
+        None => Ok(()),
+        Some(row) if row.state == LEFT => Err(NetworksError::Elsewhere(network, row.url)),
+        Some(_) => Err(NetworksError::Moving(network)),
+    }
+}
+
 /// The move of a network, from this hub or to it.
 pub async fn find(db: &Db, network: NetworkId) -> Result<Option<MoveRow>, NetworksError> {
     Ok(db.transaction(async |mut tx| store::find(&mut tx, network).await).await?)
@@ -99,6 +108,9 @@ pub async fn check_arrival(db: &Db, network: NetworkId) -> Result<(), NetworksEr
     db.transaction(async |mut tx| {
         let is_left_over = store::find(&mut tx, network).await?.is_some_and(|row| row.state != LEAVING);
         let is_here = admin_store::find(&mut tx, network).await?.is_some();
+        if store::is_deleted_soon(&mut tx, network).await? {
+            return Err(NetworksError::BeingDeleted(network));
+        }
         if is_here && !is_left_over { Err(NetworksError::Exists(network)) } else { Ok(()) }
     })
     .await
@@ -115,6 +127,10 @@ pub async fn expect(
     check_arrival(db, network).await?;
     db.transaction(async |mut tx| {
         let before = store::find(&mut tx, network).await?;
+        // It would delete what has arrived.
+        if store::is_deleted_soon(&mut tx, network).await? {
+            return Err(NetworksError::BeingDeleted(network));
+        }
         let row = MoveRow { state: ARRIVING.to_owned(), ..of.clone() };
         store::put(&mut tx, network, &row, origin.clock.now()).await?;
         Ok(before)

@@ -25,6 +25,13 @@ pub(super) async fn find(tx: &mut Tx, network: NetworkId) -> Result<Option<MoveR
         .await
 }
 
+/// True if the network is to be deleted, or is being deleted.
+pub(super) async fn is_deleted_soon(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM network_deletions WHERE network_id = $1 AND deleted_at IS NULL";
+    let row: Option<(i32,)> = tx.query(sql).bind(network).optional().await?;
+    Ok(row.is_some())
+}
+
 pub(super) async fn put(tx: &mut Tx, network: NetworkId, row: &MoveRow, now: Millis) -> Result<(), Error> {
     tx.query(
         "INSERT INTO network_moves (network_id, move_id, state, url, resumes, since) VALUES ($1, $2, $3, $4, $5, $6)

@@ -15,8 +15,7 @@ use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
-use crate::networks::left;
-use crate::networks::{admin_store, store};
+use crate::networks::{admin_store, left, moves, store};
 use crate::plans;
 use crate::plans::PlansError;
 use crate::secret_text::SecretText;
@@ -67,6 +66,9 @@ pub enum NetworksError {
     /// The network moves to another hub, or from one.
     #[error("The network {0} is moving; complete or cancel the move first.")]
     Moving(NetworkId),
+    /// The network has moved to the hub at this address.
+    #[error("The network {0} has moved to {1}; do it there.")]
+    Elsewhere(NetworkId, String),
     /// More days of chat than the plan allows.
     #[error("In the body, `chatHistoryDays`: must be 0 to {0}.")]
     ChatHistoryDays(i64),
@@ -105,7 +107,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::Refused(refusal) => *refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
-            NetworksError::Moving(_) => Self::new(StatusCode::CONFLICT, "network_moving", message),
+            NetworksError::Moving(_) | NetworksError::Elsewhere(..) => Self::new(StatusCode::CONFLICT, "network_moving", message),
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
             NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),
@@ -246,6 +248,7 @@ async fn create_key_by(
     let now = clock.now();
     db.transaction(async |mut tx| {
         origin.still_may(&mut tx).await?;
+        moves::check_here(&mut tx, network).await?;
         if !store::network_exists(&mut tx, network).await? {
             if network != OPERATOR_NETWORK {
                 return Err(NetworksError::UnknownNetwork(network));
@@ -382,6 +385,7 @@ async fn end_key(
     id: &KeyId,
     all: bool,
 ) -> Result<Vec<Left>, NetworksError> {
+    moves::check_here(tx, network).await?;
     let row = store::live_key(tx, network, id).await?.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
     store::revoke_key(tx, network, id, origin.clock.now()).await?;
     let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));

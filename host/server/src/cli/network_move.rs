@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::archive::{self, ImportOptions, Report};
 use crate::auth::Origin;
-use crate::auth::moves::LEFT;
+use crate::auth::moves::{ARRIVING, LEFT};
 use crate::cli::{connect, progress};
 use crate::clock::Clock;
 use crate::components::tables;
@@ -361,6 +361,11 @@ impl ForgetMove {
         let source = Hub::open(Settings::of_storage(&self.storage)?).await?;
         let forgotten = async {
             let network = service::resolve_network(&source.db, &self.network).await?;
+            // Of a move that was killed, or cancelled where only the other hub's storage was at hand.
+            if let Some(row) = moves::find(&source.db, network).await?.filter(|row| row.state == ARRIVING) {
+                source.discard(network, &row).await?;
+                return Ok(format!("what had arrived of {network} is removed"));
+            }
             let url = moves::forget(&source.db, network).await?;
             let url = url.with_context(|| format!("{network} has not moved from here"))?;
             anyhow::Ok(format!("{network} is no longer forwarded to {url}; it stays suspended here"))

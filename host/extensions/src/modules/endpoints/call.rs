@@ -217,7 +217,7 @@ impl EndpointCall<'_> {
         started: Millis,
     ) -> Result<(), NotCommitted> {
         let (app, network) = (self.app, self.network);
-        if !app.state::<ShardRegistry>().lock_lease(tx, network).await? {
+        if !app.state::<ShardRegistry>().lock_work(tx, network).await? {
             return Err(NotCommitted::Moved);
         }
         applying::still_granted(app, network, Point::Endpoints, actor)?;

@@ -125,7 +125,7 @@ impl Attempt<'_> {
             .app
             .db
             .transaction(async |mut tx| {
-                if !self.app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
+                if !self.app.state::<ShardRegistry>().lock_work(&mut tx, network).await? {
                     return Ok::<_, Error>(false);
                 }
                 end(&mut tx, network, self.module(), self.source, seq).await?;
@@ -350,7 +350,7 @@ impl Attempt<'_> {
         let stored = app
             .db
             .transaction(async |mut tx| {
-                if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
+                if !app.state::<ShardRegistry>().lock_work(&mut tx, network).await? {
                     return Ok::<_, Error>((Ended::Over, 0));
                 }
                 if is_letter {

@@ -77,7 +77,7 @@ pub(super) async fn commit(app: &App, call: &CommittedCall<'_>) -> Result<(), No
 /// Ends the event's row under the owner's lease, then checks and changes the state.
 async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), NotCommitted> {
     let (network, module) = (call.network, call.actor.name.as_str());
-    if !app.state::<ShardRegistry>().lock_lease(tx, network).await? {
+    if !app.state::<ShardRegistry>().lock_work(tx, network).await? {
         return Err(NotCommitted::Moved);
     }
     still_granted(app, network, call.point, call.actor)?;

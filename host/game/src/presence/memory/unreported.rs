@@ -80,6 +80,15 @@ impl NetworkPresence {
         }
     }
 
+    /// The same for players who are on no server since.
+    pub(crate) fn put_back_departures(&mut self, departures: Departures) {
+        for (player, at) in departures {
+            if self.server_of(player).is_none() {
+                self.unreported.departed.entry(player).or_insert(at);
+            }
+        }
+    }
+
     /// Drops what is to be recorded of an erased player.
     pub(crate) fn forget_unreported(&mut self, player: PlayerId) {
         self.unreported.reported(player);

@@ -67,6 +67,22 @@ async fn coins(owner: &Client) -> Value {
 }
 
 on_both! {
+    async fn nothing_is_committed_for_a_network_that_is_frozen(hub: Hub) {
+        let owner = hub.network().await;
+        install(&owner, json!({"coins": 10})).await;
+        vote(&owner, &by_voter("first")).await.expect(200);
+        let before = coins(&owner).await;
+        // As by a command of another process: this node looks at the network once a second.
+        let freeze = "UPDATE networks SET suspended = $2 WHERE network_id = $1";
+        hub.app.db.write(freeze).bind(owner.network.unwrap()).bind(true).execute().await.unwrap();
+        let refused = vote(&owner, &by_voter("second")).await;
+        assert!([404, 503].contains(&refused.status.as_u16()), "{} {}", refused.status, refused.body);
+        hub.app.db.write(freeze).bind(owner.network.unwrap()).bind(false).execute().await.unwrap();
+        assert_eq!(coins(&owner).await, before);
+        Hub::eventually("it is served again", async || vote(&owner, &by_voter("second")).await.status == 200).await;
+        assert_ne!(coins(&owner).await, before);
+    }
+
     async fn a_signed_request_has_its_effects_once_however_often_it_is_sent(hub: Hub) {
         let owner = hub.network().await;
         install(&owner, json!({"delivery": "crate"})).await;

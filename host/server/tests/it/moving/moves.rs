@@ -118,6 +118,11 @@ async fn read(client: Client, is_over: Arc<AtomicBool>, opened: Arc<AtomicU64>, 
     }
 }
 
+/// Error of `hub admin …` on the data of a hub.
+fn text_of_failure(hub: &Hub, arguments: &[&str]) -> String {
+    crate::support::fail(hub.backend(), &[&["admin"], arguments].concat())
+}
+
 /// Options of the other hub's storage.
 fn options_to(hub: &Hub) -> Vec<String> {
     let mut options = vec!["--to".to_owned(), hub.url(), "--to-data".to_owned(), text(hub.data()).to_owned()];
@@ -186,6 +191,19 @@ async fn a_network_moves_under_load(from: Backend, to: Backend) {
     .await;
     let endless = owner.request(Method::GET, "/api/manage/keys").header("Hub-Forwarded", "4");
     owner.send(endless).await.expect_error(503, "network_moving");
+
+    // Keys are the other hub's now: here nothing of them would hold.
+    let key = owner.key.as_deref().unwrap().split('_').nth(1).unwrap();
+    for arguments in [&["key", "create", "--network", &network, "--scope", "plugin"][..], &["key", "revoke", key]] {
+        let refused = text_of_failure(&first, arguments);
+        assert!(refused.contains(&format!("has moved to {}", elsewhere[1])), "{refused}");
+    }
+    // What is to be deleted here would be deleted when it is back.
+    succeed(first.backend(), &["delete", &network]);
+    let back = refused(&second, &network, &options_to(&first)).await;
+    assert!(back.contains("is already being deleted"), "{back}");
+    let keep = "DELETE FROM network_deletions WHERE network_id = $1";
+    first.app.db.write(keep).bind(owner.network.unwrap()).execute().await.unwrap();
 
     // And back, while the clients know the first address, and one the second.
     let report = moved(&second, &network, &first).await;

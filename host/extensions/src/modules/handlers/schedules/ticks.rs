@@ -55,7 +55,7 @@ pub(super) async fn begin(app: &App, network: NetworkId, row: &ScheduleRow) -> R
     let begun = app
         .db
         .transaction(async |mut tx| {
-            if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
+            if !app.state::<ShardRegistry>().lock_work(&mut tx, network).await? {
                 return Ok::<_, Error>(Begun::NotOwner);
             }
             if let Some((due_at, missed)) = step.run {
