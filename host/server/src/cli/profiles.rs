@@ -81,9 +81,13 @@ impl Profiles {
     }
 }
 
-/// `$XDG_CONFIG_HOME/hub/profiles.json`, or the same in `~/.config`.
 fn file() -> anyhow::Result<PathBuf> {
+    Ok(config_folder()?.join("profiles.json"))
+}
+
+/// `$XDG_CONFIG_HOME/hub`, or the same in `~/.config`.
+pub(super) fn config_folder() -> anyhow::Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
-    Ok(folder.context("no home folder: set HOME or XDG_CONFIG_HOME")?.join("hub/profiles.json"))
+    Ok(folder.context("no home folder: set HOME or XDG_CONFIG_HOME")?.join("hub"))
 }

@@ -8,6 +8,7 @@ mod compiling;
 pub mod endpoints;
 pub mod handlers;
 mod hostile;
+mod index;
 mod large;
 mod limits;
 mod modes;

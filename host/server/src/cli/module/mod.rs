@@ -8,10 +8,13 @@ mod calls;
 mod chain;
 mod difference;
 mod dry_run;
+mod index;
+mod install;
 mod list;
 mod local;
 mod logs;
 mod new;
+mod publish;
 mod push;
 mod recorded;
 mod replay;
@@ -43,6 +46,10 @@ pub(super) enum Module {
     Push(push::Push),
     /// Build, upload and activate a module whenever one of its files changes
     Watch(watch::Watch),
+    /// Upload a published module, after its publisher and what it asks for were checked
+    Install(install::Install),
+    /// Sign a version of a module and add it to an index, from which others install it
+    Publish(publish::Publish),
     /// Run a version on the hub once, without effect
     DryRun(dry_run::DryRun),
     /// Activate a version at one or more extension points, replacing the module's current version
@@ -86,6 +93,8 @@ impl Module {
             Self::Bench(bench) => bench.run().await,
             Self::Push(push) => push.run().await,
             Self::Watch(watch) => watch.run().await,
+            Self::Install(install) => install.run().await,
+            Self::Publish(publish) => publish.run().await,
             Self::DryRun(dry_run) => dry_run.run().await,
             Self::Activate(activate) => activate.run().await,
             Self::Deactivate(deactivate) => deactivate.run().await,

@@ -47,14 +47,10 @@ impl Push {
         let file = local::build_component(self.path.clone()).await?;
         let name = self.name.clone().map_or_else(|| file_stem(&file), Ok)?;
         let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        let module = upload(&hub, &name, bytes.into()).await?;
+        let mut module = install(&hub, &name, bytes).await?;
         let version = module["version"].as_i64().context("the hub's answer has no version")?;
-        let mut module = wait_until_compiled(&hub, &name, version, module).await?;
         if !self.json {
-            println!("{name} version {version} is {}", module["state"].as_str().unwrap_or("unknown"));
-        }
-        if module["state"] != "READY" {
-            anyhow::bail!("the module was rejected: {}", module["reason"].as_str().unwrap_or_default());
+            println!("{name} version {version} is READY");
         }
         let mut chains = vec![];
         for point in &self.points {
@@ -72,6 +68,17 @@ impl Push {
         }
         Ok(())
     }
+}
+
+/// Uploads a module and waits until its version is ready. Returns the version.
+pub(super) async fn install(hub: &HubClient, name: &str, component: Vec<u8>) -> anyhow::Result<Value> {
+    let module = upload(hub, name, component.into()).await?;
+    let version = module["version"].as_i64().context("the hub's answer has no version")?;
+    let module = wait_until_compiled(hub, name, version, module).await?;
+    if module["state"] != "READY" {
+        anyhow::bail!("{name} version {version} was rejected: {}", module["reason"].as_str().unwrap_or_default());
+    }
+    Ok(module)
 }
 
 /// Uploads a module, retrying until the hub accepts it.
