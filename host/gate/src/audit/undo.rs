@@ -165,7 +165,7 @@ async fn find(
     route: &str,
     is_wanted: impl Fn(&Value) -> bool,
 ) -> Result<Option<Value>, Response> {
-    for page in 1..=MAX_PAGES {
+    for page in 0..MAX_PAGES {
         let answer = routes.send(caller, Method::GET, &format!("{route}&page={page}"), None, None).await?.body;
         let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
         if let Some(item) = items.iter().find(|item| is_wanted(item)) {

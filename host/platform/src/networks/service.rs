@@ -107,7 +107,9 @@ impl From<NetworksError> for ApiError {
             NetworksError::Refused(refusal) => *refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
-            NetworksError::Moving(_) | NetworksError::Elsewhere(..) => Self::new(StatusCode::CONFLICT, "network_moving", message),
+            NetworksError::Moving(_) | NetworksError::Elsewhere(..) => {
+                Self::new(StatusCode::CONFLICT, "network_moving", message)
+            }
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
             NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),

@@ -72,6 +72,9 @@ pub(super) struct Move {
 pub(super) struct ForgetMove {
     /// Network id or name
     network: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -364,15 +367,20 @@ impl ForgetMove {
             // Of a move that was killed, or cancelled where only the other hub's storage was at hand.
             if let Some(row) = moves::find(&source.db, network).await?.filter(|row| row.state == ARRIVING) {
                 source.discard(network, &row).await?;
-                return Ok(format!("what had arrived of {network} is removed"));
+                return anyhow::Ok((network, None));
             }
             let url = moves::forget(&source.db, network).await?;
             let url = url.with_context(|| format!("{network} has not moved from here"))?;
-            anyhow::Ok(format!("{network} is no longer forwarded to {url}; it stays suspended here"))
+            Ok((network, Some(url)))
         };
         let forgotten = forgotten.await;
         source.close().await;
-        println!("{}", forgotten?);
+        let (network, url) = forgotten?;
+        match url {
+            _ if self.json => print_json!(json!({"networkId": network, "movedTo": url})),
+            Some(url) => println!("{network} is no longer forwarded to {url}; it stays suspended here"),
+            None => println!("what had arrived of {network} is removed"),
+        }
         Ok(())
     }
 }

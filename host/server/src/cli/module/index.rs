@@ -33,7 +33,8 @@ const PURPOSE: &[u8] = b"network-hub module\0";
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Index {
     /// Version of this format.
-    index: u32,
+    #[serde(rename = "index")]
+    format: u32,
     pub(super) publisher: Publisher,
     modules: Vec<Signed>,
 }
@@ -112,11 +113,12 @@ impl Index {
 
     fn parse(text: &[u8]) -> anyhow::Result<Self> {
         let index: Self = serde_json::from_slice(text).context("this is no index of modules")?;
-        ensure!(index.index == FORMAT, "the index has format {}, but this hub reads {FORMAT}", index.index);
+        ensure!(index.format == FORMAT, "the index has format {}, but this hub reads {FORMAT}", index.format);
         let key = from_hex(&index.publisher.key).context("the publisher's key is not hexadecimal")?;
         let key = UnparsedPublicKey::new(&ED25519, key);
         for Signed { entry, signature } in &index.modules {
-            let is_signed = from_hex(signature).is_some_and(|it| key.verify(&entry.signed_bytes().unwrap_or_default(), &it).is_ok());
+            let is_signed = from_hex(signature)
+                .is_some_and(|it| key.verify(&entry.signed_bytes().unwrap_or_default(), &it).is_ok());
             ensure!(is_signed, "the publisher's key did not sign {} {}", entry.name, entry.version);
             ensure!(segment(&entry.name).is_ok() && segment(&entry.file).is_ok(), "`{}` is no name", entry.name);
         }
@@ -140,7 +142,10 @@ impl Place {
         }
         let text = text.trim_end_matches(INDEX).trim_end_matches('/');
         let url: reqwest::Url = format!("{text}/").parse().with_context(|| format!("`{text}` is no address"))?;
-        ensure!(["http", "https"].contains(&url.scheme()), "`{text}` is no address that begins with https:// or http://");
+        ensure!(
+            ["http", "https"].contains(&url.scheme()),
+            "`{text}` is no address that begins with https:// or http://"
+        );
         Ok(Self::Url(url))
     }
 
@@ -216,12 +221,15 @@ impl KnownPublishers {
         let Publisher { name, key } = publisher;
         let known = self.0.get(place);
         match confirmed {
-            Some(confirmed) => ensure!(confirmed.eq_ignore_ascii_case(key), "the index is signed by {key}, not by {confirmed}"),
+            Some(confirmed) => {
+                ensure!(confirmed.eq_ignore_ascii_case(key), "the index is signed by {key}, not by {confirmed}");
+            }
             None => match known {
                 Some(known) if known.key == *key => return Ok(()),
                 Some(known) => bail!(
                     "the index was signed by {} ({}), and is signed by {key} now: if the publisher says so, pass --publisher {key}",
-                    known.key, known.name
+                    known.key,
+                    known.name
                 ),
                 None => bail!(
                     "the publisher of this index, who calls themselves {name}, is not known here yet: compare the key {key} with \
@@ -267,18 +275,28 @@ impl PublisherKey {
 }
 
 /// Adds a version to the index in a folder, with its file.
-pub(super) fn add(folder: &Path, key: &PublisherKey, name: Option<&str>, entry: Entry, component: &[u8]) -> anyhow::Result<()> {
+pub(super) fn add(
+    folder: &Path,
+    key: &PublisherKey,
+    name: Option<&str>,
+    entry: Entry,
+    component: &[u8],
+) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot write {}", folder.display()))?;
     let path = folder.join(INDEX);
     let mut index = match fs::read(&path) {
         Ok(text) => Index::parse(&text).with_context(|| path.display().to_string())?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let name = name.context("a new index needs --publisher-name, the name of its publisher")?.to_owned();
-            Index { index: FORMAT, publisher: Publisher { name, key: key.public() }, modules: vec![] }
+            Index { format: FORMAT, publisher: Publisher { name, key: key.public() }, modules: vec![] }
         }
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    ensure!(index.publisher.key == key.public(), "the index is of another publisher, with the key {}", index.publisher.key);
+    ensure!(
+        index.publisher.key == key.public(),
+        "the index is of another publisher, with the key {}",
+        index.publisher.key
+    );
     let is_there = index.entries().any(|other| other.name == entry.name && other.version == entry.version);
     ensure!(!is_there, "{} {} is published already: versions do not change", entry.name, entry.version);
     // The file first: an index never names one that is not there.

@@ -1,6 +1,5 @@
 //! Installs a published module: checks who signed it, says what it asks for, and uploads it.
 
-use anyhow::Context as _;
 use clap::Args;
 use hub_sandbox::manifest::{self, Manifest};
 use semver::Version;
@@ -39,7 +38,8 @@ struct Wanted {
 
 fn wanted(typed: &str) -> Result<Wanted, String> {
     let (name, version) = typed.split_once('@').map_or((typed, None), |(name, version)| (name, Some(version)));
-    let version = version.map(|it| it.parse().map_err(|_| format!("`{it}` is no version such as 1.2.0"))).transpose()?;
+    let version =
+        version.map(|it| it.parse().map_err(|_| format!("`{it}` is no version such as 1.2.0"))).transpose()?;
     Ok(Wanted { name: segment(name)?, version })
 }
 
@@ -48,12 +48,14 @@ impl Install {
         let place = Place::parse(&self.index)?;
         let index = place.index(self.publisher.as_deref()).await?;
         let Some(Wanted { name, version }) = &self.module else {
-            return self.list(&index);
+            self.list(&index);
+            return Ok(());
         };
         let entry = index.find(name, version.as_ref())?;
         let component = place.component(entry).await?;
         let invalid = |error: manifest::Invalid| anyhow::anyhow!("the manifest of {}: {error}", entry.file);
-        let manifest = manifest::read(&component).map_err(invalid)?.map(Manifest::parse).transpose().map_err(invalid)?;
+        let manifest =
+            manifest::read(&component).map_err(invalid)?.map(Manifest::parse).transpose().map_err(invalid)?;
         if !self.json {
             println!("{} {} by {} ({})", entry.name, entry.version, index.publisher.name, index.publisher.key);
             print!("{}", asked(manifest.as_ref()));
@@ -63,7 +65,12 @@ impl Install {
         if !self.dry_run {
             let module = push::install(&self.remote.client()?, &entry.name, component).await?;
             if !self.json {
-                println!("{} is version {} of this network; activate it by\n  {}", entry.name, module["version"], next(entry, manifest.as_ref()));
+                println!(
+                    "{} is version {} of this network; activate it by\n  {}",
+                    entry.name,
+                    module["version"],
+                    next(entry, manifest.as_ref())
+                );
             }
             answer["module"] = module;
         }
@@ -73,10 +80,10 @@ impl Install {
         Ok(())
     }
 
-    fn list(&self, index: &Index) -> anyhow::Result<()> {
+    fn list(&self, index: &Index) {
         if self.json {
             print_json!(json!({"publisher": index.publisher, "modules": index.entries().collect::<Vec<_>>()}));
-            return Ok(());
+            return;
         }
         println!("published by {} ({})", index.publisher.name, index.publisher.key);
         let row = |entry: &Entry| {
@@ -84,32 +91,32 @@ impl Install {
         };
         let rows: Vec<_> = index.entries().map(row).collect();
         print!("{}", format::table(["name", "version", "size", "description"], &rows));
-        Ok(())
     }
 }
 
 /// What a module asks for, and the form of its configuration.
 fn asked(manifest: Option<&Manifest>) -> String {
-    let Some(manifest) = manifest else { return "it asks for nothing\n".to_owned() };
-    let mut text = String::new();
-    let needs = serde_json::to_value(&manifest.needs).unwrap_or_default();
+    let mut lines = vec![];
+    let needs = manifest.and_then(|it| serde_json::to_value(&it.needs).ok()).unwrap_or_default();
     for (name, values) in needs.as_object().into_iter().flatten() {
         let values: Vec<_> = values.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if !values.is_empty() {
-            text += &format!("  {name}: {}\n", values.join(", "));
+            lines.push(format!("  {name}: {}", values.join(", ")));
         }
     }
-    if text.is_empty() { "it asks for nothing\n".clone_into(&mut text) } else { text.insert_str(0, "it asks for\n") }
-    let Some(schema) = manifest.config.as_ref().map(manifest::Schema::to_json) else { return text };
-    text += "its configuration has\n";
-    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-        let is_required = schema["required"].as_array().is_some_and(|all| all.iter().any(|it| it == name.as_str()));
-        let kind = field["type"].as_str().unwrap_or("any");
-        let title = field["title"].as_str().or(field["description"].as_str()).unwrap_or_default();
-        let required = if is_required { ", required" } else { "" };
-        text += &format!("  {name} ({kind}{required}) {title}\n");
+    lines.insert(0, if lines.is_empty() { "it asks for nothing" } else { "it asks for" }.to_owned());
+    let schema = manifest.and_then(|it| it.config.as_ref()).map(manifest::Schema::to_json);
+    if let Some(schema) = schema {
+        lines.push("its configuration has".to_owned());
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            let is_required = schema["required"].as_array().is_some_and(|all| all.iter().any(|it| it == name.as_str()));
+            let kind = field["type"].as_str().unwrap_or("any");
+            let title = field["title"].as_str().or(field["description"].as_str()).unwrap_or_default();
+            lines.push(format!("  {name} ({kind}{}) {title}", if is_required { ", required" } else { "" }));
+        }
     }
-    text
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 /// Command that activates it.
@@ -117,8 +124,11 @@ fn next(entry: &Entry, manifest: Option<&Manifest>) -> String {
     let mut command = format!("hub module activate {}", entry.name);
     if let Some(manifest) = manifest {
         let needs = serde_json::to_value(&manifest.needs).unwrap_or_default();
-        if needs.as_object().is_some_and(|all| all.values().any(|it| it.as_array().is_some_and(|list| !list.is_empty()))) {
-            command += &format!(" --grants '{needs}'");
+        if needs
+            .as_object()
+            .is_some_and(|all| all.values().any(|it| it.as_array().is_some_and(|list| !list.is_empty())))
+        {
+            command = format!("{command} --grants '{needs}'");
         }
         if manifest.config.is_some() {
             command += " --config @config.json";

@@ -39,7 +39,8 @@ impl Publish {
         let file = local::build_component(self.path).await?;
         let component = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let invalid = |error: manifest::Invalid| anyhow::anyhow!("the manifest of {}: {error}", file.display());
-        let manifest = manifest::read(&component).map_err(invalid)?.map(Manifest::parse).transpose().map_err(invalid)?;
+        let manifest =
+            manifest::read(&component).map_err(invalid)?.map(Manifest::parse).transpose().map_err(invalid)?;
         let (own, description) = manifest.map(|it| (it.name, it.description)).unwrap_or_default();
         let stem = || file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
         let name = self.name.or(own).or_else(stem).context("the file has no name: pass one with --name")?;

@@ -69,7 +69,7 @@ async fn coins(owner: &Client) -> Value {
 on_both! {
     async fn nothing_is_committed_for_a_network_that_is_frozen(hub: Hub) {
         let owner = hub.network().await;
-        install(&owner, json!({"coins": 10})).await;
+        install(&owner, json!({})).await;
         vote(&owner, &by_voter("first")).await.expect(200);
         let before = coins(&owner).await;
         // As by a command of another process: this node looks at the network once a second.

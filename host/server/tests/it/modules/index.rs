@@ -102,7 +102,7 @@ on_both! {
         assert!(listed.contains("published by Robin") && listed.contains("1.10.0"), "{listed}");
         let answer = reader.succeed(&["install", "votes", "--index", &url, "--json"]).await;
         let answer: Value = serde_json::from_str(&answer).unwrap();
-        assert_eq!((&answer["module"]["version"], &answer["entry"]["version"]), (&json!(2), &json!("1.10.0")));
+        assert_eq!((&answer["module"]["version"], &answer["entry"]["version"]), (&json!(1), &json!("1.10.0")), "the same bytes");
         assert_eq!(answer["asks"]["secrets"], json!(["VOTES"]));
     }
 

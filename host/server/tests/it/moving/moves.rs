@@ -194,7 +194,10 @@ async fn a_network_moves_under_load(from: Backend, to: Backend) {
 
     // Keys are the other hub's now: here nothing of them would hold.
     let key = owner.key.as_deref().unwrap().split('_').nth(1).unwrap();
-    for arguments in [&["key", "create", "--network", &network, "--scope", "plugin"][..], &["key", "revoke", key]] {
+    for arguments in [
+        &["key", "create", "--network", &network, "--scope", "plugin"][..],
+        &["key", "revoke", key, "--network", &network],
+    ] {
         let refused = text_of_failure(&first, arguments);
         assert!(refused.contains(&format!("has moved to {}", elsewhere[1])), "{refused}");
     }
