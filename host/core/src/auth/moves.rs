@@ -23,7 +23,7 @@ pub const ARRIVING: &str = "ARRIVING";
 #[derive(Clone, Debug, Default)]
 pub struct MovingNetworks(Arc<Mutex<Inner>>);
 
-/// Where a network is.
+/// Place of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At this hub.
@@ -70,7 +70,7 @@ impl MovingNetworks {
         Ok(Arc::new(Admitted { of: self.clone(), network, cut: running.cut.clone() }))
     }
 
-    /// Where a network is.
+    /// Place of a network.
     pub fn place(&self, network: NetworkId) -> Place {
         match self.0.lock().moves.get(&network) {
             None => Place::Here,

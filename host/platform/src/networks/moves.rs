@@ -4,7 +4,7 @@
 //! one change of a row that a cancelled move no longer has; only then may it *arrive*. At each moment at most one hub
 //! serves it, and a command that was killed is run again or cancelled.
 
-use hub_db::{Db, Tx};
+use hub_db::Db;
 use serde_json::json;
 
 use crate::audit::{self, Action, Change};
@@ -72,15 +72,6 @@ pub async fn readdress(db: &Db, origin: &Origin, network: NetworkId, of: &MoveRo
         Ok(())
     })
     .await
-}
-
-/// Refuses a change of what a network has taken along, or is about to: it would be of no effect.
-pub(super) async fn check_here(tx: &mut Tx, network: NetworkId) -> Result<(), NetworksError> {
-    match store::find(tx, network).await? {
-        None => Ok(()),
-        Some(row) if row.state == LEFT => Err(NetworksError::Elsewhere(network, row.url)),
-        Some(_) => Err(NetworksError::Moving(network)),
-    }
 }
 
 /// The move of a network, from this hub or to it.

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::key::{self, KeyHash};
+use crate::auth::moves::LEFT;
 use crate::auth::{Bindings, Caller, KeyCache, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::component::{Components, Left, LeftKind};
@@ -15,7 +16,7 @@ use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
-use crate::networks::{admin_store, left, moves, store};
+use crate::networks::{admin_store, left, moves_store, store};
 use crate::plans;
 use crate::plans::PlansError;
 use crate::secret_text::SecretText;
@@ -250,7 +251,7 @@ async fn create_key_by(
     let now = clock.now();
     db.transaction(async |mut tx| {
         origin.still_may(&mut tx).await?;
-        moves::check_here(&mut tx, network).await?;
+        check_here(&mut tx, network).await?;
         if !store::network_exists(&mut tx, network).await? {
             if network != OPERATOR_NETWORK {
                 return Err(NetworksError::UnknownNetwork(network));
@@ -378,6 +379,15 @@ pub(super) async fn revoke_key_for(
     Ok(left)
 }
 
+/// Refuses a change of what a network has taken along, or is about to: it would be of no effect.
+async fn check_here(tx: &mut Tx, network: NetworkId) -> Result<(), NetworksError> {
+    match moves_store::find(tx, network).await? {
+        None => Ok(()),
+        Some(row) if row.state == LEFT => Err(NetworksError::Elsewhere(network, row.url)),
+        Some(_) => Err(NetworksError::Moving(network)),
+    }
+}
+
 /// Revokes a live key, and with `all` what it created. Returns what it created.
 async fn end_key(
     components: &Components,
@@ -387,7 +397,7 @@ async fn end_key(
     id: &KeyId,
     all: bool,
 ) -> Result<Vec<Left>, NetworksError> {
-    moves::check_here(tx, network).await?;
+    check_here(tx, network).await?;
     let row = store::live_key(tx, network, id).await?.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
     store::revoke_key(tx, network, id, origin.clock.now()).await?;
     let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));

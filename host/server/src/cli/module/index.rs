@@ -126,7 +126,7 @@ impl Index {
     }
 }
 
-/// Where an index is.
+/// Place of an index.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Folder(PathBuf),

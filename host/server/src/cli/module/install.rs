@@ -94,7 +94,7 @@ impl Install {
     }
 }
 
-/// What a module asks for, and the form of its configuration.
+/// Rights that a module asks for, and the form of its configuration.
 fn asked(manifest: Option<&Manifest>) -> String {
     let mut lines = vec![];
     let needs = manifest.and_then(|it| serde_json::to_value(&it.needs).ok()).unwrap_or_default();

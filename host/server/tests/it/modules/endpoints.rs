@@ -72,7 +72,7 @@ on_both! {
         install(&owner, json!({})).await;
         vote(&owner, &by_voter("first")).await.expect(200);
         let before = coins(&owner).await;
-        // As by a command of another process: this node looks at the network once a second.
+        // Another process does it, and this node looks at the network once a second.
         let freeze = "UPDATE networks SET suspended = $2 WHERE network_id = $1";
         hub.app.db.write(freeze).bind(owner.network.unwrap()).bind(true).execute().await.unwrap();
         let refused = vote(&owner, &by_voter("second")).await;

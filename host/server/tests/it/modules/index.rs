@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::wasm;
 use crate::support::{Client, Hub, on_both};
 
-/// Somebody with a configuration folder of their own.
+/// Person with a configuration folder of their own.
 struct Person<'a> {
     config: &'a Path,
     hub: &'a Hub,
@@ -77,7 +77,7 @@ on_both! {
         assert!(again.contains("votes 1.9.0 is published already"), "{again}");
         author.publish("1.10.0", file, index).await;
 
-        // Who the publisher is has to be said once, by somebody who knows.
+        // The publisher has to be confirmed once, by somebody who knows them.
         let unknown = reader.fail(&["install", "votes", "--index", index]).await;
         assert!(unknown.contains("Robin, is not known here yet") && unknown.contains(&format!("--publisher {key}")), "{unknown}");
         let other = "00".repeat(32);

@@ -201,7 +201,7 @@ async fn a_network_moves_under_load(from: Backend, to: Backend) {
         let refused = text_of_failure(&first, arguments);
         assert!(refused.contains(&format!("has moved to {}", elsewhere[1])), "{refused}");
     }
-    // What is to be deleted here would be deleted when it is back.
+    // A network that is to be deleted here would be deleted when it is back.
     succeed(first.backend(), &["delete", &network]);
     let back = refused(&second, &network, &options_to(&first)).await;
     assert!(back.contains("is already being deleted"), "{back}");
