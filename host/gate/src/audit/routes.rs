@@ -18,7 +18,7 @@ use crate::clock::Millis;
 use crate::component::Components;
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::endpoints::{Endpoints, endpoints};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::own_routes::OwnRoutes;
 use crate::http::page::{Limit, Page, PageNumber};
@@ -238,7 +238,7 @@ async fn find(app: &App, network: NetworkId, id: &Label) -> Result<EntryRow, Api
 /// Read an entry of the audit log
 #[utoipa::path(get, path = "/api/manage/audit/{id}", operation_id = "get_audit_entry", tag = "Audit",
     security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z")),
-    responses((status = 200, body = AuditEntry)))]
+    responses((status = 200, body = AuditEntry), (status = 404, body = ErrorBody, description = "No such entry")))]
 async fn one(
     AuditRead(caller): AuditRead,
     State(app): State<App>,
@@ -251,7 +251,7 @@ async fn one(
 /// Read an entry of the operator's audit log
 #[utoipa::path(get, path = "/api/admin/audit/{id}", operation_id = "get_audit_entry_of_hub", tag = "Audit",
     security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z")),
-    responses((status = 200, body = AuditEntry)))]
+    responses((status = 200, body = AuditEntry), (status = 404, body = ErrorBody, description = "No such entry")))]
 async fn one_of_hub(
     Operator(_caller): Operator,
     State(app): State<App>,
@@ -288,7 +288,9 @@ impl UndoQuery {
 /// `revision_changed`, with what there is now. Entries with `undoable` can be undone.
 #[utoipa::path(post, path = "/api/manage/audit/{id}/undo", operation_id = "undo_audit_entry", tag = "Audit",
     security(("apiKey" = ["audit:read", "network:manage"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
-    responses((status = 200, body = Undone)))]
+    responses((status = 200, body = Undone),
+        (status = 404, body = ErrorBody, description = "No such entry, or what it changed is no longer there"),
+        (status = 409, body = ErrorBody, description = "Somebody changed it again since, or the change is refused now")))]
 async fn undo_one(
     AuditRead(caller): AuditRead,
     State(app): State<App>,
@@ -306,7 +308,9 @@ async fn undo_one(
 /// The same for what the operator's log has, such as plans.
 #[utoipa::path(post, path = "/api/admin/audit/{id}/undo", operation_id = "undo_audit_entry_of_hub", tag = "Audit",
     security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "0006695bd4f9b0004fTq0Z"), UndoQuery),
-    responses((status = 200, body = Undone)))]
+    responses((status = 200, body = Undone),
+        (status = 404, body = ErrorBody, description = "No such entry, or what it changed is no longer there"),
+        (status = 409, body = ErrorBody, description = "Somebody changed it again since, or the change is refused now")))]
 async fn undo_one_of_hub(
     Operator(_caller): Operator,
     State(app): State<App>,
